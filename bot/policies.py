@@ -21,6 +21,7 @@ def policy_stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
     Args:
         pipeline: Lets a model write the hints, where there is one.
     """
+    from core.grounding.planted import planted_in
     from core.policies.belonging import Belonging
     from core.policies.book_hints import BookHints
     from core.policies.stage import PolicyStage
@@ -50,7 +51,7 @@ def policy_stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
         steps=Steps(HintSteps(opened.engine), opened.sessions, opened.local),
         retriever=opened.retriever,
         belonging=Belonging(titles, judged),
-        hints=BookHints(opened.local, opened.checker.finder.spoken_in),
+        hints=BookHints(opened.local, planted_in),
         embedder=opened.local,
         zone_of=opened.course_file.zone,
         write=pipeline.answer,

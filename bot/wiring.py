@@ -2,7 +2,7 @@
 
 import getpass
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -141,14 +141,14 @@ class Services:
         """The writer that needs no network."""
         from core.generation.extractive import ExtractiveGenerator
 
-        return ExtractiveGenerator(embedder=self.local, find_planted=self.checker.finder.spoken_in)
+        return ExtractiveGenerator(embedder=self.local)
 
     @cached_property
     def checker(self) -> "SupportChecker":
-        """Compares the sentences of answers with the book, by the offline model."""
+        """Compares the sentences of answers with the book."""
         from core.grounding.support import SupportChecker
 
-        return SupportChecker(self.local, judge_of=self.judge)
+        return SupportChecker(judge_of=self.judge)
 
     def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
@@ -285,6 +285,7 @@ class Services:
             ConfigurationError: when that model is not available.
         """
         from bot.cli.ingest_room import check_room
+        from core.grounding.planted import planted_in
         from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
@@ -298,17 +299,10 @@ class Services:
             sentence_embedder=self.local,
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
-            orders_machines=_orders_machines,
+            planted_in=planted_in,
             check_room=partial(check_room, self.settings),
             settle=settle,
         )
-
-
-def _orders_machines(content: str, titles: Sequence[str]) -> bool:
-    """Return whether new text gives orders to machines; what is unchanged is not asked about."""
-    from core.grounding.planted import orders_machines
-
-    return orders_machines(content, titles)
 
 
 class Steadily(Protocol):

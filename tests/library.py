@@ -20,6 +20,7 @@ from core.retrieval.editions.edition_reader import EditionReader
 from core.storage.catalogue import Catalogue, Edition
 from core.storage.database import create_engine
 from core.storage.ingest_accounts import IngestAccounts
+from core.verified_answers.editions import settle
 from tests.books import write_files
 from tests.embedding import HashingEmbedder
 
@@ -109,6 +110,7 @@ def ingestion_of(
         sentence_embedder=embedder,
         encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
         lock=lambda course_id: ingest_lock(engine, folder, course_id),
+        settle=settle,
     )
 
 

@@ -1,9 +1,7 @@
 """The checks that a draft passes claim by claim, before anything of it is shown."""
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 
 from core.answering.answer import AnswerDraft
@@ -21,15 +19,13 @@ from core.generation.claims.example import is_fit
 from core.generation.history import without_markers
 from core.grounding.citations import CitedPlace
 from core.grounding.copied import adds_link, with_code_of
+from core.grounding.planted import commands, planted_in
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import EXPLAIN_QUOTE, Chunk
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
 logger = logging.getLogger(__name__)
-
-_REQUEST_IS_OUT = 0.05
-"""Seconds after which the writer's request is on its way, and we need not hurry any more."""
 
 
 class DraftChecks:
@@ -68,19 +64,6 @@ class DraftChecks:
             question, without_markers(draft.text), report=self._context.note_judge
         )
 
-    @asynccontextmanager
-    async def prepared(self) -> AsyncIterator[None]:
-        """Let the checker read what may be quoted, while the writer is still silent."""
-        ahead = None
-        if self._checker is not None:
-            ahead = asyncio.create_task(self._prepare(self._checker))
-        try:
-            yield
-        finally:
-            if ahead is not None:
-                ahead.cancel()
-                await asyncio.gather(ahead, return_exceptions=True)
-
     async def take(self, part: DraftPart) -> None:
         """Add to the answer what passes of a part."""
         draft, tally = self._draft, self._draft.tally
@@ -101,12 +84,6 @@ class DraftChecks:
                 tally.written += 1
                 await self._take_claim(part)
 
-    async def _prepare(self, checker: SupportChecker) -> None:
-        await asyncio.sleep(_REQUEST_IS_OUT)
-        chunks = [passage.chunk for passage in self._task.passages()]
-        passages = [_quoted(chunk, 0, len(chunk.content_text)) for chunk in chunks]
-        await checker.prepare(passages, *self._task.asked)
-
     async def _take_example(self, claim: Claim) -> None:
         """Take up a model's own example, which only ever follows what is cited."""
         task, text = self._task, shown_prose(claim.text)
@@ -115,7 +92,7 @@ class DraftChecks:
         known = [passage.text for passage in task.passages()]
         if not is_fit(text, task) or adds_link(text, known) or not self._context.may_show(text):
             return
-        if (await self._checker.finder.spoken_in(text, (), task.asked)).spans:
+        if commands(text):
             return
         self._has_example = True
         self._draft.add_example(replace(claim, text=text))
@@ -180,4 +157,4 @@ def _is_item(claim: Claim) -> bool:
 
 
 def _quoted(chunk: Chunk, start: int, end: int) -> QuotedPassage:
-    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), chunk.is_trusted)
+    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), planted_in(chunk))

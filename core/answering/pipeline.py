@@ -187,7 +187,7 @@ class Pipeline:
             GenerationError: when the writer fails, takes too long, or lets nothing pass in time.
         """
         asks_again = carries(context, draft)
-        await self._check_quote(context, draft)
+        _check_quote(draft)
         draft.open(context.asked)
         for event in context.show(draft.text):
             yield event
@@ -202,10 +202,7 @@ class Pipeline:
         if draft.by_model:
             checker = self._checker.for_answer(context.request.course_id, until)
         checks = DraftChecks(context, draft, task, checker)
-        async with (
-            checks.prepared(),
-            aclosing(_offered(writer, task, until, draft, checks)) as parts,
-        ):
+        async with aclosing(_offered(writer, task, until, draft, checks)) as parts:
             async for part in parts:
                 await checks.take(part)
                 for event in context.show(draft.text):
@@ -245,22 +242,6 @@ class Pipeline:
         if draft.quote_is_planted and context.asked.query_text == EXPLAIN_QUOTE:
             is_promising = False  # there is nothing to explain
         return draft.stands_in_book or is_promising or (asks_again and draft.by_model)
-
-    async def _check_quote(self, context: AnswerContext, draft: AnswerDraft) -> None:
-        """Take note when the quote, or something next to it, was planted in the book.
-
-        The quote does not count as what is asked, or it would be about itself.
-        """
-        question = context.asked.query_text
-        asked = () if question == EXPLAIN_QUOTE else (question,)
-        for chunk, part in draft.quoted_passages():
-            if chunk.is_trusted:
-                continue
-            planted = await self._checker.finder.spoken_in(part.content, part.headings, asked)
-            if planted.sure:
-                draft.leave_out(chunk)
-            if planted.surely_touches(part.start, part.end):
-                draft.quote_is_planted = True
 
     async def _paragraphs(self, context: AnswerContext) -> Sequence[Excerpt]:
         """Return what a model reads of the evidence; the excerpts where there is no more."""
@@ -330,3 +311,12 @@ async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPa
             return await anext(parts, None)
     except TimeoutError as error:
         raise GenerationError("the writer let nothing pass in time") from error
+
+
+def _check_quote(draft: AnswerDraft) -> None:
+    """Take note when the quote, or something in the chunk that it stands in, was planted."""
+    for chunk, part in draft.quoted_passages():
+        if part.planted.spans:
+            draft.leave_out(chunk)
+        if part.planted.touches(part.start, part.end):
+            draft.quote_is_planted = True

@@ -2,6 +2,7 @@
 
 import re
 
+from core.grounding.planted import planted_in
 from core.grounding.quoting import QuotedPassage
 from core.models import Chunk, QuoteLocation, RetrievedChunk
 
@@ -28,7 +29,7 @@ def quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage
     end = min((location.char_end or 0) - chunk.char_start, len(text))
     closing = _CLOSING.match(text, end)
     end = closing.end() if closing else end
-    return QuotedPassage(text, start, end, titles_of(chunk), chunk.is_trusted)
+    return QuotedPassage(text, start, end, titles_of(chunk), planted_in(chunk))
 
 
 def is_short(quote: str | None) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from core.answering.answer import AnswerDraft
 from core.answering.context import AnswerContext
 from core.generation.base import GenerationTask, ModelCall, Passage, Search, TaskPart
+from core.grounding.planted import planted_in
 from core.models import AgentToolCall, RetrievalToolInput
 from core.retrieval.retriever import Retriever
 
@@ -58,6 +59,7 @@ def task_of(
         language=retrieval.language,
         statistics=retrieval.statistics,
         encode_terms=retrieval.encode_terms,
+        planted_in=planted_in,
         search=search,
         model=configuration.model_name,
         system_prompt="\n\n".join(words) or None,

@@ -69,16 +69,12 @@ Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]
 Raises RequestError when the arguments name what does not exist, ServiceError on an outage.
 """
 
-FindPlanted = Callable[[str, Sequence[str], Sequence[str]], Awaitable[Planted]]
-"""Tells what of a passage was planted there to speak to a reader.
-
-It is given the passage, the titles above it, and the question with what that rests on.
-Raises EmbeddingError when the model gives no usable vectors.
-"""
+FindPlanted = Callable[[RetrievedChunk], Planted]
+"""Returns what of a chunk commands a machine, and so is neither read to a model nor shown."""
 
 
-async def trust(content: str, titles: Sequence[str], questions: Sequence[str]) -> Planted:
-    """Take all of a passage for the book's."""
+def trust(chunk: RetrievedChunk) -> Planted:
+    """Take all of a chunk for the book's."""
     return NOTHING_PLANTED
 
 
@@ -130,6 +126,7 @@ class GenerationTask:
     """How rare the words of the book are; empty: every word counts alike."""
     encode_terms: Callable[[str], Sequence[int]] = field(default=no_terms, compare=False)
     """Gives the term ids of a text in the book's language, each once."""
+    planted_in: FindPlanted = field(default=trust, compare=False)
     search: Search | None = field(default=None, compare=False)
     """None: there is no second look."""
     model: str | None = None

@@ -9,12 +9,10 @@ from core.errors import EmbeddingError, GenerationError
 from core.generation.base import (
     Claim,
     DraftPart,
-    FindPlanted,
     GenerationTask,
     NotCovered,
     PlantedTextLeftOut,
     TaskPart,
-    trust,
 )
 from core.generation.passages.again import instead, most_words_of, without_shown
 from core.generation.passages.inquiry import Inquiry, read_inquiry
@@ -23,7 +21,7 @@ from core.generation.passages.scoring import rank, says_again
 from core.generation.passages.showing import claims_of
 from core.generation.passages.windows import IN_PARTS, MOST_WORDS, Window, beginning, choose
 from core.models import AnswerLength
-from core.text.planted import NOTHING_PLANTED, Planted
+from core.text.planted import Planted
 
 
 class ExtractiveGenerator:
@@ -36,17 +34,14 @@ class ExtractiveGenerator:
         *,
         embedder: Embedder,
         most_words: Mapping[AnswerLength, int] = MOST_WORDS,
-        find_planted: FindPlanted = trust,
     ) -> None:
         """Choose by `embedder`'s cosines.
 
         Args:
             embedder: The model that sentences and questions are compared with.
             most_words: Limits an answer by its length.
-            find_planted: What it finds is not quoted.
         """
         self._embedder = embedder
-        self._find_planted = find_planted
         self._most_words = most_words
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
@@ -88,8 +83,8 @@ class ExtractiveGenerator:
     async def _choose(self, task: GenerationTask, most: int) -> tuple[list[Window], list[int]]:
         """Return what answers best, chosen again for as long as some of it was planted.
 
-        With it come the numbers of the chunks that lost what answers best by that, or that surely
-        hold planted text: what else these say may be by the same hand.
+        With it come the numbers of the chunks that lost what answers best by that, or that hold
+        planted text: what else these say may be by the same hand.
         """
         inquiry = read_inquiry(task)
         pieces = without_shown(task, _readable(task, inquiry))
@@ -99,19 +94,12 @@ class ExtractiveGenerator:
             best, windows = await self._pick(pieces, task, inquiry, most)
             chosen = [piece for window in windows for piece in window.pieces]
             for number in {piece.chunk_number for piece in chosen} - planted.keys():
-                planted[number] = await self._planted_in(number, task)
-                poisoned |= {number} if planted[number].sure else set()
+                planted[number] = task.planted_in(task.evidence[number])
+                poisoned |= {number} if planted[number].spans else set()
             if not any(_touches(piece, planted) for piece in chosen):
                 return windows, sorted(poisoned)
             poisoned |= {piece.chunk_number for piece in best if _touches(piece, planted)}
             pieces = [p.hidden() if _touches(p, planted) else p for p in pieces]
-
-    async def _planted_in(self, number: int, task: GenerationTask) -> Planted:
-        chunk = task.evidence[number]
-        if chunk.is_trusted:
-            return NOTHING_PLANTED
-        titles = (chunk.page_title, *chunk.headings)
-        return await self._find_planted(chunk.content_text, titles, task.asked)
 
     async def _pick(
         self, pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry, most: int

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.text.planted import NOTHING_PLANTED, Planted
 from core.text.sentences import Span, sentence_spans
 
 
@@ -15,8 +16,8 @@ class QuotedPassage:
     end: int
     headings: tuple[str, ...] = ()
     """The path of titles above the chunk."""
-    is_trusted: bool = False
-    """Whether nothing of its source is withheld as planted."""
+    planted: Planted = NOTHING_PLANTED
+    """What of the chunk is withheld."""
 
     @property
     def text(self) -> str:

@@ -1,30 +1,21 @@
 """Decides whether a sentence of an answer may be shown with the words that it quotes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from core.embeddings.base import Embedder
-from core.embeddings.remembering import RememberingEmbedder
 from core.grounding.flaws import Flaw
 from core.grounding.judge.base import AnswerJudge, CitedClaim, JudgedBy, SupportJudge, Verdict
 from core.grounding.judge.certain import certain_flaw, is_copied
 from core.grounding.judge.in_time import JudgeInTime
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.languages import ENGLISH, language_of
-from core.grounding.parts import parts_of, place_of
-from core.grounding.planted import PlantedTextFinder, Setting
 from core.grounding.quoting import QuotedPassage
 from core.providers.base import ChatEnd, ignore
-from core.text.planted import NOTHING_PLANTED
 from core.text.sentences import sentences
 
 __all__ = ["Flaw", "QuotedPassage", "Support", "SupportChecker"]
 
-_PREPARED_AT_ONCE = 4
-"""Sentences; they take about 15 ms on two old cores."""
-_MOST_PREPARED = 64
-"""Sentences: a quarter of a second, which a model keeps silent before it writes."""
 _LONGEST_CLAIM = 800
 """Characters; no sentence is longer, and what is would take long to compare."""
 
@@ -44,7 +35,7 @@ class Support:
     unchecked: bool = False
     """Whether nothing compared it with its quotes but the certain checks, since it is."""
     poisoned: tuple[int, ...] = ()
-    """Positions of those quotes whose passages surely hold planted text."""
+    """Positions of those quotes whose passages hold planted text."""
     by: JudgedBy = JudgedBy.CODE
     """What the finding rests on."""
 
@@ -55,29 +46,25 @@ class Support:
 
 
 class SupportChecker:
-    """Asks code, then a judge, then the finder of planted text. Answers may share it."""
+    """Asks code, then a judge, and lets no planted text be cited. Answers may share it."""
 
     def __init__(
         self,
-        embedder: Embedder,
         judge: SupportJudge | None = None,
         *,
         judge_of: Callable[[str], SupportJudge | None] = _of_no_course,
     ) -> None:
-        """Find planted text with `embedder`, the local English model.
+        """Judge by what a course names, else by `judge`.
 
         Args:
-            embedder: The model on whose cosines the finder was fitted.
             judge: Decides what code is not certain of; None: the words do.
             judge_of: Returns the judge that a course names by its id; None: `judge`.
         """
-        self._embedder = RememberingEmbedder(embedder)
         self._judge: SupportJudge = judge or LexicalJudge()
         self._judge_of = judge_of
-        self.finder = PlantedTextFinder(self._embedder)
 
     def for_answer(self, course_id: str, until: float) -> "SupportChecker":
-        """Return a checker for one answer, which shares this one's memory.
+        """Return a checker for one answer, apart from all others.
 
         It asks the judge of the course until that leaves a verdict to the words, and until the
         time `until` of `time.monotonic()`; then the words decide.
@@ -99,31 +86,6 @@ class SupportChecker:
             return None
         return await self._judge.answers_question(question, answer, report)
 
-    async def prepare(self, passages: Iterable[QuotedPassage], *questions: str) -> None:
-        """Embed what is searched for planted text, ahead: the first passages' sentences.
-
-        A few at a time, so that others who need the model wait for those at most.
-
-        Args:
-            passages: What may be quoted, likeliest first.
-            questions: As `judge` is given them.
-
-        Raises:
-            EmbeddingError: when the model gives no usable vectors.
-        """
-        await self.finder.warm_up()
-        texts = list(questions)
-        for passage in passages:
-            parts = parts_of(passage.content)
-            texts += [
-                place_of(passage.content, passage.headings),
-                *(passage.content[start:end] for start, end in parts),
-            ]
-            if len(texts) >= _MOST_PREPARED:
-                break
-        for start in range(0, min(len(texts), _MOST_PREPARED), _PREPARED_AT_ONCE):
-            await self._embedder.embed_passages(texts[start : start + _PREPARED_AT_ONCE])
-
     async def judge(
         self,
         sentence: str,
@@ -139,9 +101,6 @@ class SupportChecker:
             questions: What it has to do with: the question first, then a quote or an earlier
                 question that it rests on.
             report: Is given each call of a judging model, which has to be paid for.
-
-        Raises:
-            EmbeddingError: when the model gives no usable vectors.
         """
         if not quotes:
             return Support(Flaw.UNCITED)
@@ -151,16 +110,9 @@ class SupportChecker:
             return Support(flaw, languages.differ, by=by)
         is_translated = languages.differ or languages.is_neither
         unchecked = is_translated and by is JudgedBy.WORDS
-        place = place_of(quotes[0].content, quotes[0].headings)
-        setting = Setting(tuple(questions), place, not languages.differ)
-        planted = [
-            NOTHING_PLANTED if q.is_trusted else await self.finder.planted_in(q.content, setting)
-            for q in quotes
-        ]
-        found = zip(quotes, planted, strict=True)
-        if any(there.touches(quote.start, quote.end) for quote, there in found):
+        if any(quote.planted.touches(quote.start, quote.end) for quote in quotes):
             flaw = Flaw.OUT_OF_PLACE
-        poisoned = tuple(number for number, there in enumerate(planted) if there.sure)
+        poisoned = tuple(number for number, quote in enumerate(quotes) if quote.planted.spans)
         return Support(flaw, is_translated, unchecked, poisoned, by)
 
     async def _flaw(

@@ -19,11 +19,12 @@ from core.index.points import collection_of, course_of
 from core.ingestion.account.ledger import SourceAccount, record_of
 from core.ingestion.account.refusal import IngestionRefused, refuse_little
 from core.ingestion.chunks.boilerplate import with_boilerplate
-from core.ingestion.chunks.passages import CourseDocument, course_document
+from core.ingestion.chunks.passages import course_document
 from core.ingestion.edition.building import EditionBuilder, Live, SettleEdition, settles_nothing
 from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
 from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
 from core.ingestion.edition.plan import Plan, foreign_documents
+from core.ingestion.edition.withheld import PlantedIn, nothing_planted
 from core.ingestion.report import Failure, IngestReport, Progress
 from core.ingestion.sources import Source, SourceDocument
 from core.models import Course, now
@@ -36,9 +37,6 @@ PIPELINE_VERSION = "4"
 """Part of every fingerprint: a parser or splitter that works differently gets another one."""
 _VECTORS_KEPT = timedelta(days=90)
 """How long a vector that no run asks for stays in the cache."""
-
-OrdersMachines = Callable[[str, Sequence[str]], bool]
-"""Tells of a passage, and the titles above it, whether it holds an order to an assistant."""
 
 
 class Ingestion:
@@ -54,7 +52,7 @@ class Ingestion:
         sentence_embedder: SentenceEmbedder,
         encode_sparse: EncodeSparse,
         lock: Callable[[str], AbstractAsyncContextManager[None]],
-        orders_machines: OrdersMachines = lambda *_: False,
+        planted_in: PlantedIn = nothing_planted,
         check_room: CheckRoom = lambda *_: None,
         settle: SettleEdition = settles_nothing,
     ) -> None:
@@ -62,16 +60,15 @@ class Ingestion:
 
         `sentence_embedder` is the model that answers are chosen by, whichever a course is
         searched with.
-        What `orders_machines` finds is ingested, and told as a warning: answers leave it out.
+        What `planted_in` finds is ingested, and named in a warning: answers leave it out.
         """
         self._catalogue = catalogue
         self._accounts = accounts
         self._index = index
         self._model = embedder.name
         self._lock = lock
-        self._orders_machines = orders_machines
         chunks = ChunkEmbedder(catalogue, embedder, sentence_embedder, encode_sparse)
-        self._builder = EditionBuilder(catalogue, index, chunks, check_room, settle)
+        self._builder = EditionBuilder(catalogue, index, chunks, check_room, planted_in, settle)
 
     async def run(
         self,
@@ -262,21 +259,7 @@ class Ingestion:
             plan.fail(account, name, f"{error}{stays}")
             return
         account.read.append(name)
-        warnings = (*self._ordering_sections(parsed), *parsed.warnings)
-        report.warnings += [Failure(name, warning) for warning in warnings]
+        report.warnings += [Failure(name, warning) for warning in parsed.warnings]
         (report.added if before is None else report.changed).append(name)
         plan.kept.pop(name, None)
         plan.parsed[name] = parsed
-
-    def _ordering_sections(self, document: CourseDocument) -> list[str]:
-        """Return a warning for each section that holds an order to an assistant, in order."""
-        named = [
-            " › ".join(chunk.headings) or chunk.page_title
-            for chunk in document.chunks
-            if not chunk.is_trusted
-            and self._orders_machines(chunk.content_text, (chunk.page_title, *chunk.headings))
-        ]
-        return [
-            f"text in “{name}” reads like an instruction to a machine: answers leave it out"
-            for name in dict.fromkeys(named)
-        ]

@@ -83,10 +83,10 @@ def shows(response: AgentResponse) -> str:
 class BookHints:
     """Writes hints without a language model."""
 
-    def __init__(self, embedder: Embedder, find_planted: FindPlanted = trust) -> None:
-        """Choose by `embedder`'s cosines; what `find_planted` finds is not quoted."""
+    def __init__(self, embedder: Embedder, planted_in: FindPlanted = trust) -> None:
+        """Choose by `embedder`'s cosines; what `planted_in` finds is not quoted."""
         self._embedder = embedder
-        self._find_planted = find_planted
+        self._planted_in = planted_in
 
     async def write(self, step: int, task: HintTask) -> Hint | None:
         """Return the hint of a step, or of the next lower one that may be shown; None: none may.
@@ -94,7 +94,7 @@ class BookHints:
         Raises:
             EmbeddingError: when the sentences cannot be compared.
         """
-        chunks = await self._readable(task)
+        chunks = self._readable(task)
         found = await self._sentences(chunks, task)
         writers = {CASE: _case, RULE: _rule, WHERE: _where}
         for lower in range(min(step, CASE), 0, -1):
@@ -103,18 +103,14 @@ class BookHints:
                 return hint
         return None
 
-    async def _readable(self, task: HintTask) -> list[RetrievedChunk]:
+    def _readable(self, task: HintTask) -> list[RetrievedChunk]:
         """Return the chunks in which nothing was planted."""
         retrieval = task.retrieval
         read = (*(e.chunk for e in retrieval.evidence), *retrieval.output.retrieved_chunks)
         chunks = []
         for chunk in {one.chunk_id: one for one in read}.values():
-            titles = (chunk.page_title, *chunk.headings)
-            if not chunk.is_trusted:
-                planted = await self._find_planted(chunk.content_text, titles, (task.question,))
-                if planted.spans:
-                    continue
-            chunks.append(chunk)
+            if not self._planted_in(chunk).spans:
+                chunks.append(chunk)
         return chunks
 
     async def _sentences(

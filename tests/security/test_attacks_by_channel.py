@@ -208,7 +208,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
             retriever=Retriever(library.catalogue, library.index, lambda *_: library.embedder),
             generator=model,
             fallback=ExtractiveGenerator(embedder=embedder),
-            checker=SupportChecker(embedder),
+            checker=SupportChecker(),
             sessions=SessionStore(engine),
             budgets=TokenBudgets(engine, limits=TokenLimits()),
             prices=Prices(input_price=1.0, output_price=1.0),

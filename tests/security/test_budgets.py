@@ -76,7 +76,7 @@ def agent(library: Library, model: Costly, budgets: TokenBudgets) -> Agent:
         retriever=Retriever(library.catalogue, library.index, lambda *_: embedder),
         generator=model,
         fallback=ExtractiveGenerator(embedder=HashingEmbedder()),
-        checker=SupportChecker(HashingEmbedder()),
+        checker=SupportChecker(),
         sessions=SessionStore(budgets._engine),
         budgets=budgets,
         prices=Prices(input_price=1.0, output_price=1.0),

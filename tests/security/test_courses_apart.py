@@ -121,7 +121,7 @@ class School:
             retriever=self.retriever,
             generator=self.model if blabbing else extractive,
             fallback=extractive,
-            checker=SupportChecker(embedder),
+            checker=SupportChecker(),
             sessions=self.sessions,
             budgets=TokenBudgets(self.engine, limits=TokenLimits()),
             prices=Prices(input_price=1.0, output_price=1.0),

@@ -1,6 +1,8 @@
 """The files for containers agree with the program that they start."""
 
 import copy
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +12,16 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from bot.health.metrics import PrometheusMeter
+from bot.platforms.slack import SlackSettings
 from bot.settings import Settings, setting_names
+from core.telemetry.metering import COUNTED, TIMED
 
 _VERSIONS = ("1.35", "1.36", "1.37")
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
-MANIFEST = DEPLOYMENT, BUDGET = tuple(
+MANIFEST = DEPLOYMENT, BUDGET, SERVICE = tuple(
     yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text("utf-8"))
 )
 POD = DEPLOYMENT["spec"]["template"]["spec"]
@@ -75,8 +80,7 @@ def test_the_bot_gets_the_time_that_it_needs_to_drain() -> None:
 def test_the_probes_ask_where_the_image_answers() -> None:
     assert "EXPOSE 9464" in DOCKERFILE
     assert any("GLOSSATOR_MONITORING__PORT=9464" in line for line in DOCKERFILE)
-    [port] = CONTAINER["ports"]
-    assert port == {"name": "monitoring", "containerPort": 9464}
+    assert {"name": "monitoring", "containerPort": 9464} in CONTAINER["ports"]
     for probe, page in [
         ("startup", "/healthz"),
         ("liveness", "/healthz"),
@@ -126,3 +130,73 @@ def test_the_manifest_is_what_the_published_schemas_ask_for(version: str) -> Non
     wrong["spec"]["template"]["spec"]["containers"][0]["securityContext"]["readOnly"] = True
     with pytest.raises(kubernetes_validate.ValidationError, match="readOnly"):
         kubernetes_validate.validate(wrong, version, strict=True)
+
+
+def test_slack_over_http_is_led_to_the_port_that_the_bot_listens_on() -> None:
+    assert SERVICE["spec"]["selector"] == DEPLOYMENT["spec"]["selector"]["matchLabels"]
+    [port] = SERVICE["spec"]["ports"]
+    listens_on = Settings().group(SlackSettings).port
+    assert {"name": port["targetPort"], "containerPort": listens_on} in CONTAINER["ports"]
+
+
+_METRIC = re.compile(r"\b(?:glossator|process)_[a-z_]+")
+_LABELS = re.compile(r"by \(([a-z_, ]+)\)|(\w+)=\"|\{\{ ?(?:\$labels\.)?([a-z]+) ?\}\}")
+_OF_PROMETHEUS = {"instance", "job", "le"}
+
+
+def _exposed() -> tuple[set[str], set[str]]:
+    """Return the names and the labels of all that `/metrics` may show."""
+    meter = PrometheusMeter()
+    for measure in COUNTED:
+        meter.count(measure, *measure.labels)
+    for measure in TIMED:
+        meter.time(measure, *measure.labels, seconds=1.0)
+    text = meter.exposition().decode()
+    names = {word for line in text.splitlines() for word in _METRIC.findall(line)}
+    labels = {label for measure in (*COUNTED, *TIMED) for label in measure.labels}
+    return names, labels | {"service", "folder"} | _OF_PROMETHEUS
+
+
+def _watched() -> list[tuple[str, str]]:
+    """Return each expression of the alert rules and the dashboard, with what is shown of it."""
+    rules = yaml.safe_load((DEPLOY / "alerts.yaml").read_text("utf-8"))
+    alerts = [
+        (rule["expr"], rule["annotations"]["summary"])
+        for group in rules["groups"]
+        for rule in group["rules"]
+    ]
+    dashboard = json.loads((DEPLOY / "grafana.json").read_text("utf-8"))
+    return alerts + [
+        (target["expr"], target["legendFormat"])
+        for panel in dashboard["panels"]
+        for target in panel["targets"]
+    ]
+
+
+def test_alert_rules_and_dashboard_name_metrics_that_the_bot_has() -> None:
+    names, labels = _exposed()
+    watched = _watched()
+    assert len(watched) > 20
+    for expression, shown in watched:
+        found = set(_METRIC.findall(expression))
+        assert found or expression.startswith("up{")
+        assert found <= names, expression
+        named = {
+            label.strip()
+            for groups in _LABELS.findall(f"{expression} {shown}")
+            for group in groups
+            for label in group.split(",")
+            if label.strip()
+        }
+        assert named <= labels, f"{expression}: {named - labels}"
+
+
+def test_the_outcomes_that_alerts_look_for_are_counted() -> None:
+    looked_for = {
+        outcome
+        for expression, _ in _watched()
+        for outcome in re.findall(r'outcome="(\w+)"', expression)
+    }
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "adapters").rglob("*.py"))
+    assert looked_for
+    assert all(f'"{outcome}"' in source for outcome in looked_for)

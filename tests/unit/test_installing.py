@@ -12,7 +12,7 @@ from bot.providers.offline_model import installed_model
 from tests.command_line import ROOT
 from tests.installation import build_wheel, install_wheel, memory_of_an_answer, size
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("installing")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("installing"), pytest.mark.timeout(1_800)]
 _SIZE = re.compile(r"\| installed, with the embedding model \| (\d+) MB \|")
 _MEMORY = re.compile(r"\| memory of a process after its first answer \| (\d+) MB \|")
 LARGEST, MOST_MEMORY = 450, 250
@@ -42,7 +42,7 @@ def run(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
 

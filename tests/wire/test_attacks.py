@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from core.answering.agent import Agent
+from core.embeddings.base import SentenceEmbedder
 from core.index.base import PointId
 from core.models import EXTRACTIVE, AgentResponse, Chunk, ContextMode, Outcome
 from core.text.sentences import sentence_spans, sentences
 from tests.attacks import attack_texts, benign_questions
+from tests.bench.planted.passages import changed, with_vectors
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import FOREIGN_CANARY, SYSTEM_CANARY, House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
@@ -112,22 +114,22 @@ class PoisonedIndex:
     """An index whose every chunk holds an attack; all else is the real one's."""
 
     real: Any
+    embedder: SentenceEmbedder
     attack: str = ""
     place: str = "start"
     clean: dict[Any, str] = field(default_factory=dict)
     """The true text of each chunk that was seen."""
 
     async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
-        return [self._poisoned(c) for c in await self.real.fetch(collection, ids)]
+        poisoned = [self._poisoned(c) for c in await self.real.fetch(collection, ids)]
+        return await with_vectors(self.embedder, poisoned)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
 
     def _poisoned(self, chunk: Chunk) -> Chunk:
         self.clean[chunk.chunk_id] = chunk.content_text
-        return chunk.model_copy(
-            update={"content_text": planted(chunk.content_text, self.attack, self.place)}
-        )
+        return changed(chunk, planted(chunk.content_text, self.attack, self.place))
 
 
 def planted(text: str, attack: str, place: str) -> str:
@@ -172,7 +174,7 @@ def _speaks(text: str) -> bool:
 async def test_an_obedient_model_tells_nothing_that_was_planted_in_the_book(
     house: House, place: str, step: int
 ) -> None:
-    index = PoisonedIndex(house.services.index, place=place)
+    index = PoisonedIndex(house.services.index, house.services.local, place=place)
     agent = poisoned_agent(house, index)
     fooled = []
     for number, attack in enumerate(planted_attacks(step)):
@@ -189,7 +191,7 @@ async def test_an_obedient_model_tells_nothing_that_was_planted_in_the_book(
 async def test_the_extractive_writer_quotes_nothing_that_was_planted_in_the_book(
     house: House, place: str, step: int
 ) -> None:
-    index = PoisonedIndex(house.services.index, place=place)
+    index = PoisonedIndex(house.services.index, house.services.local, place=place)
     agent = poisoned_agent(house, index, "extractive")
     fooled = []
     for number, attack in enumerate(planted_attacks(step)):
@@ -205,7 +207,7 @@ async def test_the_extractive_writer_quotes_nothing_that_was_planted_in_the_book
 async def test_an_obedient_model_tells_no_planted_code_and_no_planted_link(
     house: House, place: str, attack: str
 ) -> None:
-    index = PoisonedIndex(house.services.index, attack, place)
+    index = PoisonedIndex(house.services.index, house.services.local, attack, place)
     house.server.answer_with(obeying(planted=attack, answers_too=True))
     _, answer = await poisoned_agent(house, index).rehearse(asking(COVERED))
     assert not _fooled(answer, attack, index.clean), answer.response_text

@@ -76,7 +76,9 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
         delimiter: None: a random one, which no text can know beforehand.
     """
     mark = delimiter or new_delimiter()
-    numbering = Numbering(with_all=task.in_order or task.selected_text is not None)
+    numbering = Numbering(
+        with_all=task.in_order or task.selected_text is not None, planted_in=task.planted_in
+    )
     system = render_system(task)
     turns = [_render_turn(turn, answer, mark) for turn, answer in told_turns(task.history)]
     passages = list(_readable(task.passages()))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.generation.base import Passage, QuotedWords
+from core.generation.base import FindPlanted, Passage, QuotedWords, trust
 from core.generation.passages.pieces import LAID_OUT, LISTS
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
@@ -28,13 +28,15 @@ class NumberedSentence:
 class Numbering:
     """Gives each sentence that a model reads its number, once for an answer."""
 
-    def __init__(self, *, with_all: bool = False) -> None:
+    def __init__(self, *, with_all: bool = False, planted_in: FindPlanted = trust) -> None:
         """Begin at 1.
 
         Args:
             with_all: Number exercises, captions and navigation as well, which answer nothing.
+            planted_in: What it finds in a chunk gets no number, and so is not read.
         """
         self._with_all = with_all
+        self._planted_in = planted_in
         self._known: dict[tuple[int, int, int], NumberedSentence] = {}
         self._by_number: dict[int, NumberedSentence] = {}
         self._chunks: dict[int, RetrievedChunk] = {}
@@ -80,7 +82,12 @@ class Numbering:
             for start, end in spans_of(passage.chunk)
             if start < read.end and read.start < end
         ]
-        spans = [span for span in inside if passage.chunk.content_text[slice(*span)].strip()]
+        planted = self._planted_in(passage.chunk)
+        spans = [
+            span
+            for span in inside
+            if passage.chunk.content_text[slice(*span)].strip() and not planted.touches(*span)
+        ]
         telling = [span for span in spans if _tells(passage.chunk, span)]
         return spans if self._with_all or not telling else telling
 

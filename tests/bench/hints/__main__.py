@@ -275,7 +275,7 @@ async def _run(options: argparse.Namespace) -> int:
         runs_ = {
             "offline": (None, opened.checker),
             "scripted model": (models[0], opened.checker),
-            "scripted model, nothing judged": (models[1], Trusting(opened.local)),
+            "scripted model, nothing judged": (models[1], Trusting()),
         }
         shown: list[Found] = []
         for name, (model, checker) in runs_.items():

@@ -81,7 +81,7 @@ def test_sections_with_an_order_to_a_machine_are_named_without_the_order(
     notes = [line for line in done.out.splitlines() if line.startswith("note: ")]
     assert notes == [
         "note: lamp.md: text in “The lamp › Trimming the wick” reads like an instruction to a "
-        "machine: answers leave it out"
+        "machine: answers leave it out unless its source is marked as trusted"
     ]
     assert "note: " not in glossator.here("ingest", "arden").out
 

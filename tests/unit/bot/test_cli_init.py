@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.course_file import read_course_file
 from tests.command_line import CommandLine
 
 NAMED = ("--course", "biology", "--title", 'Cells "and" more', "--source", "my book")
@@ -26,10 +27,9 @@ def test_what_is_written_is_a_course_file_and_tokens_for_their_owner_alone(
     written = (empty.folder / ".env").read_text()
     assert "GLOSSATOR_SLACK__BOT_TOKEN=xoxb-1-secret\n" in written
     assert stat.S_IMODE((empty.folder / ".env").stat().st_mode) == 0o600
-    (empty.folder / "my book").mkdir()
-    (empty.folder / "my book" / "cell.md").write_text("# Cells\n\nA cell has a membrane.\n")
-    listed = empty.here("doctor")
-    assert "courses in the file: 1" in listed.out
+    course_file = read_course_file(empty.folder / "glossator.toml", required=True)
+    assert course_file.sources("biology") == [str(empty.folder / "my book")]
+    assert course_file.tables["biology"].title == 'Cells "and" more'
 
 
 @pytest.mark.parametrize("name", ["glossator.toml", ".env"])

@@ -302,7 +302,8 @@ def test_eval_says_in_words_what_was_found_instead_and_writes_one_page(
 def test_eval_proposes_questions_that_it_can_then_ask(lighthouse: CommandLine) -> None:
     done = lighthouse.here("eval", "--generate", "3", "new.jsonl")
     assert done.code == 0, done.err
-    rows = [json.loads(line) for line in (lighthouse.folder / "new.jsonl").open()]
+    written = (lighthouse.folder / "new.jsonl").read_text("utf-8")
+    rows = [json.loads(line) for line in written.splitlines()]
     assert len(rows) == 3
     assert all(row["relevant"] and row["passage"] for row in rows)
     assert lighthouse.here("eval", "new.jsonl", "--json").json["n"] == 3

@@ -501,23 +501,22 @@ async def test_a_failing_embedder_is_told_as_a_failure_to_write() -> None:
 class Finder:
     """Finds given sentences, and remembers what it was asked."""
 
-    def __init__(self, *planted: str, sure: tuple[Span, ...] = ()) -> None:
+    def __init__(self, *planted: str) -> None:
         self.planted = planted
-        self.sure = sure
-        self.asked: list[tuple[str, Sequence[str], Sequence[str]]] = []
+        self.asked: list[str] = []
 
-    async def __call__(
-        self, content: str, titles: Sequence[str], questions: Sequence[str]
-    ) -> Planted:
-        self.asked.append((content, titles, questions))
+    def __call__(self, chunk: RetrievedChunk) -> Planted:
+        content = chunk.content_text
+        self.asked.append(content)
         starts = [(content.find(text), text) for text in self.planted if text in content]
-        spans = tuple(Span(start, start + len(text)) for start, text in starts)
-        return Planted(spans, self.sure)
+        return Planted(tuple(Span(start, start + len(text)) for start, text in starts))
 
 
 async def drafted(finder: Finder, *evidence: RetrievedChunk) -> list[DraftPart]:
-    generator = ExtractiveGenerator(embedder=HashingEmbedder(), find_planted=finder)
-    task = GenerationTask("What makes the tide rise?", evidence, encode_terms=encode_terms)
+    generator = ExtractiveGenerator(embedder=HashingEmbedder())
+    task = GenerationTask(
+        "What makes the tide rise?", evidence, encode_terms=encode_terms, planted_in=finder
+    )
     return [part async for part in generator.generate(task)]
 
 
@@ -532,9 +531,7 @@ MOON = "The moon makes the tide rise."
 async def test_what_was_planted_is_not_quoted_and_the_next_best_is() -> None:
     finder = Finder(LURE)
     assert await quoted(finder, chunk(f"{LURE} {MOON}")) == [MOON]
-    assert finder.asked == [
-        (f"{LURE} {MOON}", ("The Sea", "The Sea"), ("What makes the tide rise?",))
-    ]
+    assert finder.asked == [f"{LURE} {MOON}"]
 
 
 async def test_a_passage_that_only_comes_up_then_is_searched_as_well() -> None:
@@ -560,18 +557,16 @@ async def test_it_is_told_when_the_likeliest_answer_was_left_out() -> None:
     assert await left_out(Finder(LURE), poisoned) == [0]
     assert await left_out(Finder(LURE), chunk("Bakers rise early."), poisoned) == [1]
     assert await left_out(Finder(), book) == []
-    assert await left_out(Finder("Sand is yellow."), chunk(f"{MOON} Sand is yellow.")) == []
 
 
-async def test_it_is_told_when_a_quoted_passage_surely_holds_planted_text() -> None:
-    elsewhere = Span(1_000, 1_010)
-    assert await left_out(Finder(sure=(elsewhere,)), chunk(MOON)) == [0]
+async def test_it_is_told_when_a_quoted_passage_holds_planted_text() -> None:
+    assert await left_out(Finder("Sand is yellow."), chunk(f"{MOON} Sand is yellow.")) == [0]
 
 
 async def test_only_passages_that_would_be_quoted_are_searched() -> None:
     finder = Finder()
     assert await quoted(finder, chunk(MOON), chunk("Bakers rise early.", score=0.1))
-    assert [content for content, _, _ in finder.asked] == [MOON]
+    assert finder.asked == [MOON]
 
 
 async def test_the_hashing_embedder_tells_like_texts_from_unlike_ones() -> None:

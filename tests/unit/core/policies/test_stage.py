@@ -61,7 +61,7 @@ def agent_of(
         "retriever": Retriever(house.catalogue, house.index, lambda *_: house.embedder),
         "generator": generator or extractive,
         "fallback": extractive,
-        "checker": SupportChecker(house.local),
+        "checker": SupportChecker(),
         "request_tokens": None,
         "times": DEFAULT_TIMES,
     }
