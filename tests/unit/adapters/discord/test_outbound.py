@@ -122,7 +122,7 @@ def test_an_error_is_a_sentence_without_buttons() -> None:
 def test_an_abstention_can_be_voted_on_but_has_no_evidence() -> None:
     abstained = without_answer(Outcome.ABSTAINED, "The book doesn't cover this.")
     (post,) = answer(abstained, quoted=False)
-    assert post.buttons == (Button.HELPFUL, Button.NOT_HELPFUL)
+    assert post.buttons == (Button.HELPFUL, Button.NOT_HELPFUL, Button.ASK_STAFF)
     assert evidence(abstained) == [Post("This answer cites no passage of the book.")]
 
 

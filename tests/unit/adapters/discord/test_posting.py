@@ -40,7 +40,7 @@ def test_a_button_finds_its_way_back_from_its_custom_id(button: Button) -> None:
     assert parsed(name) == (button, REQUEST)
 
 
-@pytest.mark.parametrize("foreign", ["", "gl:h:", f"gl:z:{REQUEST}", f"xx:h:{REQUEST}", "gl:h:7"])
+@pytest.mark.parametrize("foreign", ["", "gl:h:", f"gl:!:{REQUEST}", f"xx:h:{REQUEST}", "gl:h:7"])
 def test_a_foreign_custom_id_is_not_ours(foreign: str) -> None:
     assert parsed(foreign) is None
 
