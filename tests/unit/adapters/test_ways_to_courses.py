@@ -12,16 +12,22 @@ from core.access.reading import Reader
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "adapters").rglob("*.py"))
 LOOKUPS = {
-    "turn_of": {"answer_actions.py", "arrivals.py", "delivery.py", "question_context.py"},
-    "all_of_request": {"answer_actions.py"},
-    "by_message": {"answer_actions.py", "arrivals.py", "front_desk.py"},
-    "of_key": {"answer_actions.py", "front_desk.py", "settlement.py"},
+    "turn_of": {
+        "answer_actions.py",
+        "arrivals.py",
+        "delivery.py",
+        "question_context.py",
+        "staff_desk.py",
+    },
+    "all_of_request": {"answer_actions.py", "staff_desk.py"},
+    "by_message": {"answer_actions.py", "arrivals.py", "front_desk.py", "staff_desk.py"},
+    "of_key": {"answer_actions.py", "front_desk.py", "settlement.py", "staff_desk.py"},
     "pending_request": {"answer_actions.py"},
     "first_question": {"home.py"},
     "latest_of": {"home.py", "question_context.py"},
 }
 """Methods by which a stored turn or event is found, and the files that check whose it is."""
-TELLS_NO_COURSE = {"tenants_with_courses", "are_of_one_organisation"}
+TELLS_NO_COURSE = {"tenants_with_courses", "are_of_one_organisation", "is_owned_by"}
 
 
 def imported(tree: ast.Module) -> set[str]:

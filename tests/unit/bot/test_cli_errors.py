@@ -52,7 +52,7 @@ def ending(done: Finished, *words: str) -> int:
         (["search"], ["QUERY"]),
         (["ask", COVERED, "--generator", "oracle"], ["'oracle'", "gemini", "extractive"]),
         (["chat", "--generator", "oracle"], ["'oracle'", "gemini", "extractive"]),
-        (["eval", "rows.jsonl", "--generator", ""], ["gemini", "extractive"]),
+        (["eval", "rows.jsonl", "--generator", ""], ["extractive"]),
         (["search", COVERED, "--top-k", "21"], ["--top-k", "20"]),
         (["search", COVERED, "--top-k", "many"], ["--top-k"]),
         (["ask"], ["--quote"]),

@@ -8,6 +8,7 @@ import yaml
 
 from adapters.features.command_names import CommandNames
 from adapters.slack.commands.modals import EXPLAIN
+from adapters.slack.commands.staff_queue import VERIFY
 from adapters.slack.gateway.http import EVENTS as PATH
 from adapters.slack.installs.account import AGENT_EVENTS, ASSISTANT_EVENTS, EVENTS, SCOPES
 from adapters.slack.installs.oauth import REDIRECT
@@ -60,7 +61,7 @@ def test_it_subscribes_to_the_events_that_are_heard(file: Path, manifest: Any) -
 def test_it_has_every_command_and_the_shortcut(manifest: Any) -> None:
     features = manifest["features"]
     assert [c["command"] for c in features["slash_commands"]] == COMMANDS
-    assert [s["callback_id"] for s in features["shortcuts"]] == [EXPLAIN]
+    assert [s["callback_id"] for s in features["shortcuts"]] == [EXPLAIN, VERIFY]
     assert features["app_home"]["home_tab_enabled"]
 
 

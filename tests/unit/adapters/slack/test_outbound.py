@@ -87,7 +87,7 @@ def test_a_press_finds_its_way_back_to_the_request() -> None:
     ]
     assert [pressed(one) for one in actions] == [(button, REQUEST) for button in post.buttons]
     assert pressed({"action_id": "forget", "value": "1"}) is None
-    assert pressed({"action_id": "gl:z", "value": str(REQUEST)}) is None
+    assert pressed({"action_id": "gl:!", "value": str(REQUEST)}) is None
 
 
 def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_are() -> None:
