@@ -164,9 +164,22 @@ BUILDERS: dict[type[BaseModel], Callable[..., BaseModel]] = {
     ConversationTurn: turn,
     AgentSession: session,
     AgentConfiguration: configuration,
+    models.StaffCheck: partial(
+        models.StaffCheck,
+        answer_id=uuid4(),
+        revision=1,
+        question="What is a heap?",
+        checked_at=datetime(2026, 11, 12, tzinfo=UTC),
+    ),
+    models.OfferedAnswer: partial(
+        models.OfferedAnswer, answer_id=uuid4(), question="What is a heap?"
+    ),
 }
 
 FIELDS: list[tuple[type[BaseModel], str, tuple[list[Any], list[Any]]]] = [
+    (models.StaffCheck, "revision", ([1, 7], [0, -1])),
+    (models.StaffCheck, "question", (["What is a heap?"], ["", "  "])),
+    (models.OfferedAnswer, "question", (["What is a heap?"], ["", "  "])),
     (AgentRequest, "request_id", UUIDS),
     (
         AgentRequest,
@@ -1037,9 +1050,10 @@ def test_the_fields_of_an_answer_are_those_of_the_page() -> None:
         *("retrieved_chunks", "grounding_chunks", "citations", "sources"),
         *("confidence", "located"),
         *("context_used", "conversation_id", "query_tokens", "response_tokens", "tokens_used"),
-        *("estimated_cost", "claims_written", "claims_dropped"),
+        *("cached_tokens", "estimated_cost", "claims_written", "claims_dropped"),
         *("course_id", "generation", "model_name", "notices", "quote_location"),
-        *("nearest_sections", "shows_again", "unknown_section"),
+        *("nearest_sections", "shows_again", "unknown_section", "leans"),
+        *("checked", "offered", "held_to"),
         *("response_time_ms", "retrieval_time_ms", "first_token_ms", "generation_time_ms"),
         *("retrieval_success", "error_message", "tool_calls", "requested_at", "generated_at"),
     }
