@@ -37,7 +37,13 @@ async def test_discord_has_three_commands_and_loses_those_of_before(
         world.commands.replace(world.application, None, before)
         await trial.bot.start()
         commands = registered(trial)
-        assert set(commands) == {"ask", "glossator", "course", "Explain this passage"}
+        assert set(commands) == {
+            "ask",
+            "glossator",
+            "course",
+            "Explain this passage",
+            "Verify answer",
+        }
         assert {one["name"] for one in commands["glossator"]["options"]} == {
             *("help", "sources", "about", "data"),
         }
@@ -57,7 +63,10 @@ async def test_discord_is_told_every_description_in_german(
     async with discord_bot.a_trial(one_course, tmp_path) as trial:
         for command in registered(trial).values():
             if command["type"] != 1:
-                assert command["name_localizations"]["de"] == "Diese Stelle erklären"
+                assert command["name_localizations"]["de"] in (
+                    "Diese Stelle erklären",
+                    "Antwort prüfen",
+                )
                 continue
             for part in described(command):
                 kind = "description" if "description" in part else "name"
@@ -94,7 +103,13 @@ async def test_commands_have_the_names_of_the_settings_on_discord(
 ) -> None:
     async with discord_bot.a_trial(one_course, tmp_path, settings=NAMES) as trial:
         world, ann, channel = trial.world, trial.user(), trial.channel()
-        assert set(registered(trial)) == {"frag", "buch", "kurs", "Explain this passage"}
+        assert set(registered(trial)) == {
+            "frag",
+            "buch",
+            "kurs",
+            "Explain this passage",
+            "Verify answer",
+        }
         asked = await world.slash(ann, channel, "frag", question=COVERED)
         assert COVERED_FACT in (await trial.result_of(asked)).text
         helped = await trial.result_of(await world.slash(ann, channel, "buch help"))
