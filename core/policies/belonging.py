@@ -34,11 +34,12 @@ _UNLIKE = 95
 """Percentile of what the book's headings reach, which is in doubt by any other model."""
 _FEWEST_WORDS = 4
 """Words of a part of an assignment that is compared by itself."""
-_MOST_COMPARED = 8
+_MOST_COMPARED = 12
 """Texts of a question that are compared."""
 _LONGEST = 1_000
 _REMEMBERED = 64
 _MARKS = re.compile(r"[\W_]+")
+_QUOTED = re.compile(r"[\"“”„«»‘]([^\"“”„«»‘]+)[\"“”«»’]")
 
 Titles = Callable[[str], Awaitable[Sequence[str]]]
 """Returns some headings of a course's book."""
@@ -78,7 +79,8 @@ class Asked:
         if self.retrieval.leans or self.wants_it_done:
             own = [turn.user_input for turn in self.turns if turn.user_id == request.user_id]
             found += [f"{before} {request.query_text}" for before in own[-2:]]
-        return [text[:_LONGEST] for text in found][:_MOST_COMPARED]
+        pieces = [piece for text in found for piece in _pieces(text)]
+        return [text[:_LONGEST] for text in dict.fromkeys([*found, *pieces])][:_MOST_COMPARED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,13 @@ def _share(asked: Asked, text: str, words: set[int]) -> float:
     """Return the share, by rarity, of a text's words that an assignment has: 0 to 1."""
     found = asked.retrieval
     return found.statistics.coverage(found.encode_terms(text), words)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield what a text quotes, and its sentences: words around a task hide it from no one."""
+    for piece in (*_QUOTED.findall(text), *sentences(text)):
+        if len(piece.split()) >= _FEWEST_WORDS:
+            yield piece.strip()
 
 
 def _parts(assignment: Assignment) -> Iterator[str]:

@@ -149,8 +149,10 @@ class PolicyStage:
     async def _with_its_place(
         self, context: AnswerContext, policy: AnswerPolicy, asked: Asked, embedder: Embedder
     ) -> Asked:
-        """Return the question with what its task is about, where it says nothing itself."""
-        if policy.assignment is None or not asked.wants_it_done:
+        """Return the question with what its task is about, where it finds nothing by itself."""
+        mark = context.configuration.score_threshold
+        finds = asked.retrieval.signals.best_score >= mark and asked.retrieval.evidence
+        if policy.assignment is None or (finds and not asked.wants_it_done):
             return asked
         part = await self._belonging.part_of(asked, policy.assignment, embedder)
         query = f"{' '.join(policy.assignment.sections)} {part}".strip()[:_LONGEST_QUERY]

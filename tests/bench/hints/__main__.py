@@ -269,7 +269,8 @@ async def _run(options: argparse.Namespace) -> int:
 
         def solution_of(task: GenerationTask) -> str:
             told_of = task.system_prompt or ""
-            return next(one.solution for name, one in by_name.items() if f'"{name}"' in told_of)
+            meant = (one.solution for name, one in by_name.items() if f'"{name}"' in told_of)
+            return next(meant, "")  # of a question that no policy holds
 
         models = [LeakingModel(solution_of), LeakingModel(solution_of)]
         runs_ = {

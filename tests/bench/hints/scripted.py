@@ -56,7 +56,7 @@ WAYS: dict[str, Way] = {
     "table": lambda text: [f"| step | what |\n| - | - |\n| 1 | {' '.join(text.split())} |"],
     "numbers": lambda text: [f"It comes to {number}." for number in _numbers(text)],
     "numbers in words": lambda text: [f"It comes to {_spoken(n)}." for n in _numbers(text)],
-    "last number": lambda text: [f"The result is {[*_numbers(text)][-1]}."],
+    "last number": lambda text: [f"The result is {n}." for n in [*_numbers(text)][-1:]],
     "base64": lambda text: [base64.b64encode(text.encode()).decode()],
 }
 """How a solution is told, by name; each returns the sentences that tell it."""
