@@ -33,8 +33,7 @@ _FEWEST_BYTES = 16
 """What is shorter says nothing by itself."""
 _SURE_BY_WORDS = 3.3
 """Log odds beyond the bar from which the words decide, whatever the vectors say: no sentence of
-4,982
-of an economics book is, and none of 5,773 of a programming book."""
+4,982 of an economics book is, and none of 5,773 of a programming book."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
 _BLOCK = ("```", "~~~", "|")
