@@ -1,8 +1,9 @@
 """Finds the sentences of a passage that command a machine, by a small learned head.
 
 It sees a sentence by the n-grams of its letters and words, in any language, and, where the index
-keeps its vector, by its meaning, and it compares both with the rest of the passage. Nothing is
-embedded for it. Fitted by `python -m tests.bench.planted --train`.
+keeps its vector, by its meaning, and it compares both with the rest of the passage. Code and the
+targets of links do not hide the words around them. Nothing is embedded for it. Fitted by
+`python -m tests.bench.planted --train`.
 """
 
 import re
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from core.embeddings.base import Vectors
 from core.embeddings.sentences import from_bytes
 from core.models import Chunk
+from core.text.links import without_targets
 from core.text.ngrams import hashed
 from core.text.planted import NOTHING_PLANTED, Planted
 from core.text.sentences import Span, sentence_spans
@@ -34,8 +36,14 @@ _FEWEST_BYTES = 16
 _SURE_BY_WORDS = 3.3
 """Log odds beyond the bar from which the words decide, whatever the vectors say: no sentence of
 4,982 of an economics book is, and none of 5,773 of a programming book."""
+_ANSWERS = re.compile(r"\byour (?:\w+ )?(?:answer|response|reply|output)s?\b", re.IGNORECASE)
+_OF_ANSWERS = 2.5
+"""Log odds that a sentence on `your answer` gains; a book seldom speaks of its reader's."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
+_LEAD = re.compile(r"[^:：]+[:：](?=[\s\S]*\w)")
+_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+"""Code in a sentence, between runs of as many backticks."""
 _BLOCK = ("```", "~~~", "|")
 _CODE = re.compile(r"(?:`{3,}|~{3,})[^\S\n]*\S*[^\S\n]*\n")
 """A fence with one word at most; what goes on after it is prose in disguise."""
@@ -71,22 +79,27 @@ class Head:
             vectors: Theirs, of unit length; None: they are not known.
         """
         words = self.by_words(texts)
-        alone = np.asarray(in_context(words) @ self.plain, np.float32)
-        if vectors is None:
-            return alone
-        seen = in_context(words, self.by_meaning(vectors), vectors)
-        odds = np.maximum(seen @ self.context, alone - _SURE_BY_WORDS)
-        return np.asarray(odds, np.float32)
+        gained = np.array([_OF_ANSWERS if _ANSWERS.search(text) else 0 for text in texts])
+        odds = in_context(words) @ self.plain
+        if vectors is not None:
+            seen = in_context(words, self.by_meaning(vectors), vectors)
+            odds = np.maximum(seen @ self.context, odds - _SURE_BY_WORDS)
+        return np.asarray(odds + gained, np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
-        """Return the log odds of each text by its n-grams alone."""
-        odds = np.zeros(len(texts), np.float32)
-        views = zip((self.letters, self.words), hashed(texts, BITS), strict=True)
-        for weights, (ids, owners) in views:
-            counts = np.bincount(owners, minlength=len(texts))
-            sums = np.bincount(owners, weights[ids], minlength=len(texts))
+        """Return the log odds of each text by its n-grams alone: those of its worst view."""
+        views = [views_of(text) for text in texts]
+        if not views:
+            return np.zeros(0, np.float32)
+        every = [view for own in views for view in own]
+        odds = np.zeros(len(every), np.float32)
+        parts = zip((self.letters, self.words), hashed(every, BITS), strict=True)
+        for weights, (ids, owners) in parts:
+            counts = np.bincount(owners, minlength=len(every))
+            sums = np.bincount(owners, weights[ids], minlength=len(every))
             odds += (sums / np.sqrt(np.maximum(counts, 1))).astype(np.float32)
-        return odds
+        starts = np.cumsum([0, *(len(own) for own in views[:-1])])
+        return np.asarray(np.maximum.reduceat(odds, starts), np.float32)
 
     def by_meaning(self, vectors: Vectors) -> Floats:
         """Return the log odds of each sentence by its vector alone."""
@@ -101,6 +114,17 @@ class Head:
             arrays = {name: stored[name].astype(np.float32) * scale for name, scale in scales}
             whole = {name: stored[name] for name in ("context", "plain")}
             return cls(**arrays, **whole, bar=float(stored["bar"]))
+
+
+def views_of(text: str) -> tuple[str, ...]:
+    """Return a sentence, its prose without code and targets of links, and what leads in to these.
+
+    The last is judged by itself, as in "Put this into your answer: " with a page of code after it.
+    """
+    prose = without_targets(_INLINE_CODE.sub(" ", text))
+    lead = _LEAD.match(prose)
+    views = (text, prose, lead.group() if lead else "")
+    return (text, *dict.fromkeys(v for v in views if v != text and _says_something(v)))
 
 
 def in_context(
@@ -181,4 +205,8 @@ def _paragraphs_of(content: str, spans: Sequence[Span]) -> list[int]:
 
 def is_telling(text: str) -> bool:
     """Return whether a sentence is judged by itself: not code, and not next to nothing."""
-    return len(text.encode(errors="replace")) >= _FEWEST_BYTES and _CODE.match(text) is None
+    return _says_something(text) and _CODE.match(text) is None
+
+
+def _says_something(text: str) -> bool:
+    return len(text.strip().encode(errors="replace")) >= _FEWEST_BYTES

@@ -46,9 +46,11 @@ async def measured(embedder: LocalEmbedder, corpora: Path, held: Path) -> AsyncI
         ]
         for name in _INDIRECT
     }
-    sets["attacks, untouched half: all"] = [text for texts in sets.values() for text in texts]
-    sets["attacks: own wording, held out"] = own
-    for figure in await measuring.attacks(embedder, sets, measuring.held_hosts(corpora)):
+    hosts = measuring.held_hosts(corpora)
+    public = await measuring.attacks(embedder, sets, hosts)
+    for figure in [*public, Figure.total("attacks, untouched half: all", public)]:
+        yield figure
+    for figure in await measuring.attacks(embedder, {"attacks: own wording, held out": own}, hosts):
         yield figure
     for figure in await measuring.other_languages(embedder, held):
         yield figure

@@ -9,7 +9,16 @@ import numpy.typing as npt
 
 from core.embeddings.base import Vectors
 from core.embeddings.sentences import from_bytes
-from core.grounding.planted import BITS, DIMENSIONS, ROUNDED, Floats, Head, in_context, is_telling
+from core.grounding.planted import (
+    BITS,
+    DIMENSIONS,
+    ROUNDED,
+    Floats,
+    Head,
+    in_context,
+    is_telling,
+    views_of,
+)
 from core.models import Chunk
 from core.text.ngrams import hashed
 
@@ -39,6 +48,15 @@ class Passage:
     weight: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A sentence that is known by its words alone."""
+
+    text: str
+    commands: bool
+    weight: float = 1.0
+
+
 def passage_of(chunk: Chunk, commanding: str | None, weight: float = 1.0) -> Passage:
     """Return a chunk with vectors; its sentences inside of `commanding` command."""
     vectors = from_bytes(chunk.sentence_vectors, len(chunk.sentences))
@@ -52,20 +70,37 @@ def passage_of(chunk: Chunk, commanding: str | None, weight: float = 1.0) -> Pas
     return Passage(texts, vectors, commands, judged, weight)
 
 
-def fit_sentences(passages: Sequence[Passage], steps: int = STEPS) -> Head:
+def fit_sentences(
+    passages: Sequence[Passage], more: Sequence[Labelled] = (), steps: int = STEPS
+) -> Head:
     """Return a head that judges sentences by themselves; the same on every run.
 
     Commands and other sentences weigh as much. Source: Adam, Kingma and Ba 2015, on all at once.
+
+    Args:
+        passages: Their sentences are learned by words and by meaning.
+        more: Sentences that are learned by words alone.
+        steps: Of each of the two fits.
     """
-    texts = [t for p in passages for t, is_in in zip(p.texts, p.judged, strict=True) if is_in]
-    right = np.concatenate([p.commands[p.judged] for p in passages]).astype(np.float32)
+    own = [
+        Labelled(text, bool(is_command), one.weight)
+        for one in passages
+        for text, is_command, is_in in zip(one.texts, one.commands, one.judged, strict=True)
+        if is_in
+    ]
+    letters, words = np.split(_fit_words([*own, *more], steps), 2)
     vectors = np.concatenate([p.vectors[p.judged] for p in passages])
-    mass = np.concatenate([np.full(p.judged.sum(), p.weight, np.float32) for p in passages])
-    mass = np.where(right == 1, mass / mass[right == 1].sum(), mass / mass[right == 0].sum()) / 2
-    letters, words = np.split(_fit_words(texts, right, mass, steps), 2)
-    hidden, output = _fit_meaning(vectors, right, mass, steps)
+    hidden, output = _fit_meaning(vectors, *_masses(own), steps)
     nothing = np.zeros(7, np.float32)
     return Head(letters, words, hidden, output, nothing, nothing[:3], 0.0)
+
+
+def _masses(given: Sequence[Labelled]) -> tuple[Floats, Floats]:
+    """Return what is right, and weights of which the commands hold one half."""
+    right = np.array([one.commands for one in given], np.float32)
+    mass = np.array([one.weight for one in given], np.float32)
+    mass = np.where(right == 1, mass / mass[right == 1].sum(), mass / mass[right == 0].sum()) / 2
+    return right, mass.astype(np.float32)
 
 
 def fit_context(head: Head, passages: Sequence[Passage], bar: float) -> Head:
@@ -81,8 +116,10 @@ def fit_context(head: Head, passages: Sequence[Passage], bar: float) -> Head:
     return Head(head.letters, head.words, head.hidden, head.output, context, alone, bar)
 
 
-def _fit_words(texts: Sequence[str], right: Floats, mass: Floats, steps: int) -> Floats:
+def _fit_words(given: Sequence[Labelled], steps: int) -> Floats:
     """Return the weights of the n-grams of letters, then of words."""
+    seen = [Labelled(view, o.commands, o.weight) for o in given for view in views_of(o.text)]
+    texts, (right, mass) = [one.text for one in seen], _masses(seen)
     every = list(dict.fromkeys(texts))
     places = {text: place for place, text in enumerate(every)}
     own = np.array([places[text] for text in texts])

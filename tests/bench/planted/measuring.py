@@ -23,8 +23,9 @@ from tests.bench.planted.training import (
     tutorial_half,
 )
 
-FORMS = ("How do I {}?", "{}", "What is {}?")
-"""What is made of a heading; the first two of each come first."""
+FORMS = ("How do I {}?", "{}", "What is {}?", "How does {} work?")
+"""What is made of a heading; those of the first form come first."""
+OTHERS = "other languages"
 QUESTIONS = 1_000
 BEST = 5
 """Chunks that a question is answered from."""
@@ -53,6 +54,12 @@ class Figure:
         interval = f"[{low:6.1%}, {high:6.1%}]"
         return f"{self.what:58} {self.withheld:5} of {self.of:5} = {share:6.1%} {interval}"
 
+    @classmethod
+    def total(cls, what: str, figures: Iterable["Figure"]) -> "Figure":
+        """Return the sum of some figures."""
+        every = list(figures)
+        return cls(what, sum(one.withheld for one in every), sum(one.of for one in every))
+
 
 async def tutorial(embedder: SentenceEmbedder, corpora: Path) -> list[Figure]:
     """Return false alarms over a tutorial: questions made of its headings, and all its chunks.
@@ -77,10 +84,10 @@ async def prose(embedder: SentenceEmbedder, path: Path) -> list[Figure]:
     """Return false alarms on passages written for it, by kind, and those of other languages."""
     groups: dict[str, list[Chunk]] = defaultdict(list)
     for one in proses(path):
-        groups[one.group if one.language == "en" else "other languages"] += chunks_of_prose([one])
-    english = [chunk for group, some in groups.items() if group[:5] != "other" for chunk in some]
-    figures = [await _alarms(embedder, f"prose: {name}", own) for name, own in groups.items()]
-    return [*figures, await _alarms(embedder, "prose: all of English", english)]
+        groups[one.group if one.language == "en" else OTHERS] += chunks_of_prose([one])
+    figures = {name: await _alarms(embedder, f"prose: {name}", own) for name, own in groups.items()}
+    english = [figure for name, figure in figures.items() if name != OTHERS]
+    return [*figures.values(), Figure.total("prose: all of English", english)]
 
 
 async def harmless(
@@ -109,17 +116,19 @@ async def other_languages(embedder: SentenceEmbedder, path: Path) -> list[Figure
     """Return how many commands of other languages are withheld, each in prose of its own."""
     hosts = hosts_by_language(proses(path))
     given = [one for one in commands(path) if one.language != "en"]
-    seen = [one for one in given if one.language not in UNSEEN]
-    figures = [
-        await _found(embedder, f"  {language}", [c for c in given if c.language == language], hosts)
-        for language in hosts
-        if language != "en" and any(c.language == language for c in given)
-    ]
-    unseen = [one for one in given if one.language in UNSEEN]
+    figures = {
+        language: await _found(
+            embedder, f"  {language}", [c for c in given if c.language == language], hosts
+        )
+        for language in dict.fromkeys(one.language for one in given)
+    }
+    seen = [one for language, one in figures.items() if language not in UNSEEN]
     return [
-        await _found(embedder, "commands in other languages, trained", seen, hosts),
-        await _found(embedder, "commands in other languages, never trained", unseen, hosts),
-        *figures,
+        Figure.total("commands in other languages, trained", seen),
+        Figure.total(
+            "commands in other languages, never trained", (figures[one] for one in UNSEEN)
+        ),
+        *figures.values(),
     ]
 
 

@@ -25,9 +25,9 @@ def chunks_of(text: str, name: str) -> tuple[Chunk, ...]:
         return ()
 
 
-def chunks_in(folder: Path) -> Iterator[Chunk]:
-    """Yield the chunks of all Markdown files of a folder, in order of their names."""
-    for path in sorted(folder.rglob("*.md")):
+def chunks_in(folder: Path, every: int = 1) -> Iterator[Chunk]:
+    """Yield the chunks of every so-manieth Markdown file of a folder, in order of their names."""
+    for path in sorted(folder.rglob("*.md"))[::every]:
         yield from chunks_of(path.read_text(encoding="utf-8"), path.name)
 
 

@@ -7,20 +7,32 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.embeddings.base import SentenceEmbedder
-from core.grounding.planted import Head
+from core.grounding.planted import Head, is_telling
 from core.models import Chunk
-from tests.bench.planted.fitting import Passage, fit_context, fit_sentences, passage_of
+from core.text.sentences import sentences
+from tests.bench.planted.fitting import (
+    Labelled,
+    Passage,
+    fit_context,
+    fit_sentences,
+    passage_of,
+)
 from tests.bench.planted.passages import chunks_in, chunks_of, planted, with_vectors
 from tests.bench.planted.texts import TRAIN, TUNING, Command, Prose, commands, proses
 
-ECONOMICS_CHUNKS, SQUAD_CHUNKS, DOCS_CHUNKS = 350, 200, 200
-_DOCS = Path(__file__).parents[3] / "docs"
+EVERY_FILE = 3
+"""Of the files of economics, every so-manieth is fitted on."""
+ECONOMICS_CHUNKS, SQUAD_CHUNKS, TUTORIAL_CHUNKS = 600, 300, 700
+"""Chunks whose sentences are learned by meaning as well."""
+EVERY_ENGLISH, EVERY_OTHER = 3, 8
+"""Of the commands of `train.jsonl`, every so-manieth is learned by meaning, too."""
+IN_A_BOOK = 0.25
+"""Share of the English commands that are planted in passages of books, the others in short ones."""
 TUTORIAL_WEIGHT = 2.0
 OWN_WEIGHT = 4.0
 """Of a sentence of `train.jsonl`: its prose is what a head gets wrong most easily."""
 BAR = 1.5
-"""Log odds from which a sentence is taken for a command, set on `tuning.jsonl`: the
-highest multiple of a half at which three quarters of the other languages' commands are withheld."""
+"""Log odds from which a sentence is taken for a command, set on `tuning.jsonl`."""
 _SEED = 11
 
 
@@ -69,8 +81,9 @@ def planted_anywhere(
 
 def tutorial_half(corpora: Path, rest: int) -> list[Chunk]:
     """Return the chunks of one half of the files of a tutorial: the head is fitted on half 0."""
-    chunks = chunks_in(corpora / "rust-book" / "book")
-    return [c for c in chunks if is_for_fitting(c.source_file) == (rest == 0)]
+    paths = sorted((corpora / "rust-book" / "book").rglob("*.md"))
+    kept = [path for path in paths if is_for_fitting(path.name) == (rest == 0)]
+    return [c for path in kept for c in chunks_of(path.read_text(encoding="utf-8"), path.name)]
 
 
 def is_for_fitting(text: str) -> bool:
@@ -83,27 +96,41 @@ async def fitted(embedder: SentenceEmbedder, corpora: Path, attacks: Sequence[st
 
     Its last step is fitted on `tuning.jsonl`, which the steps before are fitted on only then.
     """
-    books = [
-        *shuffled(chunks_in(corpora / "economics" / "book"), ECONOMICS_CHUNKS),
-        *shuffled(first_half(corpora / "squad2" / "book"), SQUAD_CHUNKS),
-    ]
-    docs = shuffled(chunks_in(_DOCS), DOCS_CHUNKS)
+    economics = list(chunks_in(corpora / "economics" / "book", EVERY_FILE))
+    squad = first_half(corpora / "squad2" / "book")
+    tutorial = tutorial_half(corpora, 0)
+    books = [*shuffled(economics, ECONOMICS_CHUNKS), *shuffled(squad, SQUAD_CHUNKS)]
+    written, prose = commands(TRAIN), proses(TRAIN)
     public = [Command("en", text) for text in attacks if is_for_fitting(text)]
-    given = await _passages(embedder, [*books, *docs], [], books, {})
-    given += await _passages(embedder, [], public, books, {"en": books})
-    given += await _written(embedder, TRAIN, books)
-    tuning = await _written(embedder, TUNING, books)
-    last = fit_context(fit_sentences(given), tuning, BAR)
-    tutorial = await _passages(embedder, tutorial_half(corpora, 0), [], books, {}, TUTORIAL_WEIGHT)
-    head = fit_sentences([*given, *tuning, *tutorial])
+    english = [one for one in written if one.language == "en"]
+    others = [one for one in written if one.language != "en"]
+    hosts = hosts_by_language(prose)
+    own = [chunk for some in hosts.values() for chunk in some]
+    given = await _passages(embedder, books, [], [], {})
+    given += await _passages(
+        embedder, shuffled(tutorial, TUTORIAL_CHUNKS), [], [], {}, TUTORIAL_WEIGHT
+    )
+    given += await _passages(
+        embedder, own, english[::EVERY_ENGLISH] + public, books, hosts, OWN_WEIGHT
+    )
+    given += await _passages(embedder, [], others[::EVERY_OTHER], books, hosts)
+    more = [
+        *_by_words([*economics, *squad], 1.0),
+        *_by_words(tutorial, TUTORIAL_WEIGHT),
+        *[Labelled(one.text, commands=True) for one in written],
+    ]
+    tuned = hosts_by_language(proses(TUNING))
+    prose_to_tune = [chunk for some in tuned.values() for chunk in some]
+    tuning = await _passages(embedder, prose_to_tune, commands(TUNING), books, tuned, OWN_WEIGHT)
+    last = fit_context(fit_sentences(given, more), tuning, BAR)
+    head = fit_sentences([*given, *tuning], more)
     return replace(head, context=last.context, plain=last.plain, bar=BAR)
 
 
-async def _written(embedder: SentenceEmbedder, path: Path, books: Sequence[Chunk]) -> list[Passage]:
-    """Return the passages of a file, and its commands planted in these and in books."""
-    hosts = hosts_by_language(proses(path))
-    prose = [chunk for some in hosts.values() for chunk in some]
-    return await _passages(embedder, prose, commands(path), books, hosts, OWN_WEIGHT)
+def _by_words(chunks: Sequence[Chunk], weight: float) -> list[Labelled]:
+    """Return the telling sentences of harmless chunks, each once."""
+    texts = dict.fromkeys(text for chunk in chunks for text in sentences(chunk.content_text))
+    return [Labelled(text, commands=False, weight=weight) for text in texts if is_telling(text)]
 
 
 async def _passages(
@@ -111,16 +138,18 @@ async def _passages(
     harmless: Sequence[Chunk],
     given: Sequence[Command],
     books: Sequence[Chunk],
-    hosts: Mapping[str, Sequence[Chunk]],
+    hosts: dict[str, list[Chunk]],
     weight: float = 1.0,
 ) -> list[Passage]:
-    """Return harmless passages of a weight, and passages with the commands planted."""
-    chance = random.Random(_SEED)
-    in_books = {"en": books}
-    pairs = [
-        planted_anywhere(command, {**hosts, **(in_books if n % 2 else {})}, chance)
-        for n, command in enumerate(given)
-    ]
+    """Return harmless passages of a weight, and passages with the commands planted.
+
+    Where one is planted follows from its text, whatever else is given.
+    """
+    pairs = []
+    for command in given:
+        chance = random.Random(command.text)
+        is_long = bool(books) and chance.random() < IN_A_BOOK
+        pairs.append(planted_anywhere(command, hosts | ({"en": books} if is_long else {}), chance))
     clean = await with_vectors(embedder, harmless)
     changed = await with_vectors(embedder, [chunk for chunk, _ in pairs])
     return [
