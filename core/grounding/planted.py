@@ -31,6 +31,9 @@ DIMENSIONS = 384
 """Of the built-in model's vectors, whose weights the head has."""
 _FEWEST_BYTES = 16
 """What is shorter says nothing by itself."""
+_SURE_BY_WORDS = 3.3
+"""Log odds beyond the bar from which the words decide, whatever the vectors say: no sentence of
+4,982 of an economics book is, and none of 5,773 of a programming book."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
 _BLOCK = ("```", "~~~", "|")
@@ -68,10 +71,11 @@ class Head:
             vectors: Theirs, of unit length; None: they are not known.
         """
         words = self.by_words(texts)
+        alone = np.asarray(in_context(words) @ self.plain, np.float32)
         if vectors is None:
-            return np.asarray(in_context(words) @ self.plain, np.float32)
+            return alone
         seen = in_context(words, self.by_meaning(vectors), vectors)
-        return np.asarray(seen @ self.context, np.float32)
+        return np.maximum(np.asarray(seen @ self.context, np.float32), alone - _SURE_BY_WORDS)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
         """Return the log odds of each text by its n-grams alone."""
