@@ -132,7 +132,8 @@ def ingest(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Files, folders, globs, URLs or sitemaps; none: what glossator.toml says.",
+            help="Files, folders, globs, URLs, sitemaps or git repositories "
+            "(git+https://HOST/PATH@BRANCH#FOLDER); none: what glossator.toml says.",
         ),
     ] = None,
     course: Annotated[
@@ -151,6 +152,10 @@ def ingest(
             "--trusted", help="Withhold nothing of these sources as instructions to a machine."
         ),
     ] = False,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Take out the documents of all other sources."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Read a book into a course; run it again whenever the book changed.
@@ -165,7 +170,16 @@ def ingest(
     with _without_collecting():
         from bot.cli.ingest import ingest as work
 
-    return _run(work(sources or [], course, partial=partial, trusted=trusted, as_json=as_json))
+    return _run(
+        work(
+            sources or [],
+            course,
+            partial=partial,
+            trusted=trusted,
+            replace=replace,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command()

@@ -31,6 +31,7 @@ from bot.keyring.sealing import Pseudonyms, Sealer
 from bot.platforms.registry import PLATFORMS
 from bot.platforms.services import ChatServices, retention_of
 from bot.process.radar_posts import RadarPosts
+from bot.process.source_renewal import SourceRenewal, ingest_aside
 from bot.process.supervision import Supervisor
 from bot.wiring import Services
 from core.access.roster import Roster
@@ -39,10 +40,12 @@ from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
+from core.ingestion.changes.checks import SourceChecks
 from core.radar.store import RadarStore
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.store import ChannelRules, Conversations
+from core.storage.ingest_accounts import IngestAccounts
 from core.telemetry.metering import NO_METER, Meter
 
 if TYPE_CHECKING:
@@ -163,6 +166,16 @@ class Bot:
             {name: chats.radar_views(name) for name in self._platforms},
             adapters,
         )
+        self.source_renewal = SourceRenewal(
+            [
+                one
+                for course in opened.course_file.tables
+                for one in opened.course_file.renewed(course)
+            ],
+            SourceChecks(opened.engine),
+            IngestAccounts(opened.engine),
+            ingest_aside,
+        )
         self.waiting = WaitingNotices(inbox=self.inbox, adapters=adapters)
         self.disks = DiskWatch(settings)
 
@@ -199,6 +212,7 @@ class Bot:
         parts = [keep("worker", self.worker.run), keep("janitor", self.janitor.run)]
         parts += [keep("waiting", self.waiting.run), keep("disk", self.disks.run)]
         parts += [keep("radar", self.radar_posts.run)]
+        parts += [keep("sources", self.source_renewal.run)]
         parts += [keep(name, partial(self._run, name)) for name in self._platforms]
         running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())
