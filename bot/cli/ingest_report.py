@@ -17,6 +17,7 @@ _NOTES_SHOWN = 5
 _GROUPS_SHOWN = 25
 _WIDEST = 60
 _HEADINGS_SHOWN = 3
+_DOCUMENTS_SHOWN = 20
 _HEAD = ("reason", "folder", "type", "files", "such as")
 _COUNT = _HEAD.index("files")
 
@@ -36,6 +37,10 @@ def summary(report: IngestReport, seconds: float, error: str | None = None) -> d
         "left_out": [{"path": left.path, "reason": left.reason} for left in report.left_out],
         "text_files": {"read": report.share.read, "of": report.share.of},
         "warnings": _objects(report.warnings),
+        "documents": [
+            {"path": name, "chunks": count}
+            for name, count in ({} if error else report.chunk_counts).items()
+        ],
         "chunks": report.chunks,
         "embedded": report.embedded,
         "seconds": round(seconds, 3),
@@ -53,9 +58,8 @@ def print_report(report: IngestReport, seconds: float, *, is_refused: bool = Fal
         print(_line(f"failed: {failure.source}: {failure.reason}"))
     _print_notes(report)
     if not is_refused:
-        for word in ("changed", "removed"):
-            for name in getattr(report, word):
-                print(_line(f"{word}: {name}"))
+        for line in _documents(report):
+            print(_line(line))
         for source in report.retired:
             print(_line(_retired(source)))
         if report.sections:
@@ -64,6 +68,16 @@ def print_report(report: IngestReport, seconds: float, *, is_refused: bool = Fal
         print(line)
     if not is_refused:
         print(_counts(report, seconds))
+
+
+def _documents(report: IngestReport) -> Iterator[str]:
+    """Yield a line for each document that changed: what became of it, and its chunks."""
+    for word, names in (("added", report.added), ("changed", report.changed)):
+        for name in names[:_DOCUMENTS_SHOWN]:
+            yield f"{word}: {name} ({counted(report.chunk_counts.get(name, 0), 'chunk')})"
+        if len(names) > _DOCUMENTS_SHOWN:
+            yield f"{word}: and {counted(len(names) - _DOCUMENTS_SHOWN, 'document')} more"
+    yield from (f"removed: {name}" for name in report.removed)
 
 
 def _retired(source: RetiredSource) -> str:

@@ -109,6 +109,7 @@ class Ingestion:
             live = await self._placed(readable)
             plan = await self._plan(course, sources, live, listed, trusted, progress)
             report = plan.report
+            report.chunk_counts = plan.chunk_counts
             await self._refuse_little(plan, readable, least_share)
             if published and not readable:
                 report.failed += await self._lost(published, plan)

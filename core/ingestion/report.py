@@ -1,6 +1,6 @@
 """What one ingestion did, and how it tells of its progress."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
@@ -51,6 +51,8 @@ class IngestReport:
     """What became of the sections; empty where the course had no text before."""
     accounts: list[SourceAccount] = field(default_factory=list)
     """What became of every file, for each source in turn."""
+    chunk_counts: Mapping[str, int] = field(default_factory=dict)
+    """Chunks of each document that is in the course after the run, in reading order."""
     chunks: int = 0
     """Chunks in the live edition after the run."""
     embedded: int = 0

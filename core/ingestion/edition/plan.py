@@ -38,6 +38,12 @@ class Plan:
         return unnamed + [name for name in self.seen if name in self.kept or name in self.parsed]
 
     @property
+    def chunk_counts(self) -> dict[str, int]:
+        """The chunks of each of the next edition's documents."""
+        fresh = {name: len(document.chunks) for name, document in self.parsed.items()}
+        return {n: fresh[n] if n in fresh else self.kept[n].chunk_count for n in self.order}
+
+    @property
     def origins(self) -> frozenset[str]:
         """The sources of which the next edition keeps documents."""
         return frozenset(self.moved.get(name, doc.origin) for name, doc in self.kept.items())

@@ -24,6 +24,7 @@ KEYS = [
     "left_out",
     "text_files",
     "warnings",
+    "documents",
     "chunks",
     "embedded",
     "seconds",
