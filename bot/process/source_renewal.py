@@ -194,9 +194,9 @@ async def ingest_aside(source: RenewedSource) -> str | None:
 
 def _log_changes(source: RenewedSource, said: bytes) -> None:
     with contextlib.suppress(ValueError):
-        told = json.loads(said)
+        summary = json.loads(said)
         counts = ", ".join(
-            f"{len(told[word])} {word}" for word in ("added", "changed", "removed", "unchanged")
+            f"{len(summary[word])} {word}" for word in ("added", "changed", "removed", "unchanged")
         )
         logger.info("%s: %s", source.course_id, counts)
 
