@@ -68,6 +68,11 @@ def ask_view(request_id: UUID) -> ui.View:
     return view
 
 
+def page_name(offset: int, *, of_verified: bool) -> UUID:
+    """Return what a More button holds of the page that it shows."""
+    return UUID(int=_PAGE_NAMESPACE.int + (offset << 1) + int(of_verified))
+
+
 def page_of(name: UUID) -> tuple[int, bool]:
     """Return where the page of a More button begins, and whether it is of verified answers."""
     number = name.int - _PAGE_NAMESPACE.int
@@ -145,8 +150,7 @@ def _button(button: Button, name: UUID) -> ui.Button[Any]:
 
 
 def _more(offset: int, *, of_verified: bool) -> ui.ActionRow[View]:
-    name = UUID(int=_PAGE_NAMESPACE.int + (offset << 1) + int(of_verified))
-    return ui.ActionRow(_button(Button.MORE, name))
+    return ui.ActionRow(_button(Button.MORE, page_name(offset, of_verified=of_verified)))
 
 
 def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -160,6 +160,8 @@ class Bot:
         self.radar_posts = RadarPosts(
             opened.radar,
             RadarStore(opened.engine),
+            readers,
+            directory,
             {name: chats.radar_views(name) for name in self._platforms},
             adapters,
         )

@@ -13,7 +13,7 @@ from tests.security.courses_matrix.relations import (
 from tests.security.courses_matrix.slack.using import Using
 from tests.security.courses_matrix.witness import HOLDER
 from tests.wire.bot_process import PATIENCE
-from tests.wire.slack import Interaction
+from tests.wire.slack import Interaction, Message
 from tests.wire.slack.errors import Json
 from tests.wire.slack.posting import Draft
 
@@ -74,10 +74,7 @@ class Pressing(Using):
     async def _used(
         self, lane: Lane, block: Json, action: str, choice: str | None, *, quiet: bool
     ) -> Interaction:
-        draft = Draft(HOLDER, [block])
-        draft.thread_ts = lane.thread.ts if lane.thread else None
-        installed = self.house.installed[lane.bond.tenant]
-        holder = self.world.posting.create(installed.bot, lane.where, draft, installation=installed)
+        holder = self._holder(lane, [block])
         mark = self.witness.mark()
         click = await self.world.click(lane.user, holder, action, choice)
         await click.ack(PATIENCE)
@@ -86,6 +83,13 @@ class Pressing(Using):
         else:
             await self._something(lane, mark)
         return click
+
+    def _holder(self, lane: Lane, blocks: list[Json]) -> Message:
+        """Return a message of the bot that answers nothing."""
+        draft = Draft(HOLDER, blocks)
+        draft.thread_ts = lane.thread.ts if lane.thread else None
+        installed = self.house.installed[lane.tenant]
+        return self.world.posting.create(installed.bot, lane.where, draft, installation=installed)
 
     async def _forget(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self._clicked(lane, "gl:forget-me", "x")
