@@ -31,7 +31,7 @@ _CARDS = tuple(
     )
 )
 _ANSWERS = (
-    command("ask what staff answered", "ask_taught", shows="said"),
+    command("ask what staff answered", "ask_taught", shows="said", places=ROOMS),
     Surface(
         "ask beyond the reach of another's policy",
         "ask",

@@ -7,7 +7,6 @@ from typing import Any
 from adapters.discord.staff_views import page_name
 from core.verified_answers.base import answer_id_for
 from tests.security.courses_matrix.discord.pressing import Pressing
-from tests.security.courses_matrix.discord.using import request_of
 from tests.security.courses_matrix.matrix import UNKNOWN_POLICY, Lane, alike, name_of
 from tests.security.courses_matrix.relations import (
     FIRST,
@@ -45,9 +44,8 @@ class Teaching(Pressing):
             self.planted[key] = request
             await self._clicked_by(person, room, f"gl:k:{request}")
             await self._written(owner, room, f"gl:c:{request}", key)
-            again = self._use(person, room, "ask", {"question": f"{staff_question(key)[:-1]} now?"})
-            await self._replied(again)
-            self.offered[key] = request_of(again.original, _OFFERED) or request
+            near = {"question": f"{staff_question(key)[:-1]} now?"}
+            self.offered[key] = await self._turn(person, room, near, _OFFERED)
             await self._replied(await self._policy_of(owner, room, key))
             listed = self._use(owner, room, "course policy list", {})
             await self._replied(listed)
@@ -111,10 +109,13 @@ class Teaching(Pressing):
             await self._clicked(lane, f"gl:m:{page_name(0, of_verified=of_verified)}")
 
     async def _verify(self, lane: Lane, _: str, **__: Any) -> None:
+        lane.typing(staff_question(lane.taught) + staff_answer(lane.taught))
         request = lane.passed_on(self.planted, self.elsewhere)
         message = self.answers.get(request) or lane.answer
         opened = self._chosen_from_menu(lane.user, lane.where, message, "Verify answer")
         await self._replied(opened)
+        await self._filled_in(opened, lane.taught)
+        await self._clicked(lane, f"gl:r:{name_of('r', request)}")
 
     def _chosen_from_menu(
         self, user: User, where: Channel, message: Message, name: str

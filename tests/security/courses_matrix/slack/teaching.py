@@ -48,8 +48,7 @@ class Teaching(Pressing):
             await self._clicked(asker, "gl:k", str(self.planted[key]))
             await self._written(staff, "c", key, str(self.planted[key]))
             near = await self._answered(asker, f"{staff_question(key)[:-1]} now?")
-            self._keep(asker, "offered", near, _OFFERED)
-            self.offered[key] = asker.turns.get("offered", self.planted[key])
+            self.offered[key] = self._request_of(near, _OFFERED)
             await self._have_policy(staff, key)
             self.policies[key] = _KEY.findall(await self._told(staff, "/course", "policy list"))[-1]
             await self._told(staff, "/course", "radar post")
@@ -123,12 +122,15 @@ class Teaching(Pressing):
         await self._clicked(lane, "gl:v", str(self.offered[lane.taught]), quiet=quiet)
 
     async def _verify(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
+        lane.typing(staff_question(lane.taught) + staff_answer(lane.taught))
         is_own = lane.bond.readable and lane.relation is not Relation.ANOTHERS
         message = (lane.answer if is_own else None) or self._holder(lane, [])
         shortcut = await self.world.shortcut(lane.user, "gl-verify", message)
         await shortcut.ack(PATIENCE)
         await self._something(lane, mark)
         await self._filled_in(lane, shortcut, lane.taught)
+        request = lane.passed_on(self.planted, self.elsewhere)
+        await self._clicked(lane, "gl:r", str(name_of("r", request)))
 
     async def _queue(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "/course", "queue")
