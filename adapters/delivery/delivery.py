@@ -10,7 +10,7 @@ from functools import partial
 from adapters.attention.crowd import answered_twin, unlink_all
 from adapters.attention.marking import OFFERED, meta_of
 from adapters.attention.meta_answers import SEEN_AGAIN, PointedBack, about_last
-from adapters.base import ChatAdapter
+from adapters.base import ChatAdapter, EarlierThread
 from adapters.delivery.job_lease import JobLease, noticed
 from adapters.delivery.outgoing import Outgoing
 from adapters.delivery.run_turn import take_turn
@@ -21,11 +21,12 @@ from core.inbox import offers
 from core.inbox.audience import Settlement
 from core.inbox.base import Job, Kind, Posted, Twin
 from core.inbox.store import Inbox
-from core.models import AgentRequest, Outcome, now, session_id_for
+from core.models import AgentRequest, AgentResponse, Outcome, now, session_id_for
 from core.storage.sessions.rows import FORGOTTEN_USER
 from core.storage.sessions.store import SessionStore
 
 Checked = Callable[[Job], Awaitable[Job]]
+_HELPED = (Outcome.ANSWERED, Outcome.PARTIAL)
 
 
 class Delivery:
@@ -54,6 +55,7 @@ class Delivery:
         self._checked = checked
         self._answering: asyncio.Task[None] | None = None
         self._is_stopped = lease.job.stopped
+        self._stands_alone = False
 
     @property
     def key(self) -> str:
@@ -95,7 +97,7 @@ class Delivery:
             job = replace(job, arrival=replace(late, settles=Settlement.APOLOGISED))
         else:
             job = await lease.persist(partial(self._checked, job))
-        outgoing = Outgoing(self._adapter, job, lease, self.decided)
+        outgoing = Outgoing(self._adapter, job, lease, self.decided, self._earlier)
         try:
             await self._answer(job, outgoing)
         finally:
@@ -182,7 +184,8 @@ class Delivery:
         except RequestError as error:
             await outgoing.fail(error)
             return
-        if twin is not None and _asks_the_same(complete, request):
+        self._stands_alone = _asks_the_same(complete, request)
+        if twin is not None and self._stands_alone:
             back = await self._of_twin(twin)
             if back is not None:
                 self._lease.linked_to = twin.key if back.link is not None else None
@@ -203,6 +206,23 @@ class Delivery:
             return PointedBack(turn.agent_response.response_text, None)
         link = await self._adapter.link(self._lease.job, twin)
         return None if link is None else PointedBack(text("speaking-crowd"), link)
+
+    async def _earlier(self, response: AgentResponse) -> EarlierThread | None:
+        """Return where the same question was answered before in the same channel.
+
+        Below what a policy allows nothing is shown: what was said before may be more.
+        """
+        is_error = response.outcome is Outcome.ERROR
+        if not self._stands_alone or is_error or response.held_to is not None:
+            return None
+        twin = await self._lease.persist(partial(self._inbox.asked_before, self._lease.job))
+        if twin is None or not twin.messages:
+            return None
+        turn = await self._lease.persist(partial(self._sessions.turn_of, twin.request_id))
+        if turn is None or turn.user_id == FORGOTTEN_USER or turn.outcome not in _HELPED:
+            return None
+        link = await self._adapter.link(self._lease.job, twin)
+        return None if link is None else EarlierThread(link, twin.asked_at)
 
     async def _is_stale(self, stale_after: timedelta) -> bool:
         """Return whether a question is too old to be answered, and was not before."""

@@ -166,3 +166,38 @@ async def test_a_vote_against_an_answer_offers_the_staff(trial: Trial) -> None:
     asked = await press(trial, ann, sent.original, "Ask the staff")
     assert told(asked).startswith("The staff of the course have your question")
     assert "voted down" in (await queue(trial, channel)).text
+
+
+async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> Message:
+    """Wait for the card of a question in a channel, in a state."""
+
+    def there() -> Message | None:
+        shown = [m for m in trial.from_bot(channel) if question in m.text]
+        return next((m for m in shown if f"· {state}" in m.text), None)
+
+    return await trial.until(there, f"a card of {question!r} that is {state}")
+
+
+async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(), trial.channel()
+    question = "Which emperor ordered the first railway to Lisbon?"
+    chosen = await world.slash(owner, room, "course queue", cards="post here")
+    await chosen.response(PATIENCE)
+    assert "Everyone in this channel" in told(chosen)
+    await passed_on(trial, ann, channel, question)
+    card = await card_in(trial, room, question, "open")
+    assert labels(card) == ["Take", "Answer", "Dismiss"]
+    taken = await press(trial, owner, card, "Take")
+    assert "yours for 30 minutes" in told(taken)
+    await card_in(trial, room, question, "taken")
+    refused = await press(trial, ann, card, "Dismiss")
+    assert told(refused) == "Only the staff of a course can do this."
+    await press(trial, owner, card, "Dismiss")
+    closed = await card_in(trial, room, question, "closed")
+    assert closed.id == card.id
+    assert labels(closed) == []
+    assert len([m for m in trial.from_bot(room) if question in m.text]) == 1
+    stopped = await world.slash(owner, room, "course queue", cards="stop")
+    await stopped.response(PATIENCE)
+    assert told(stopped) == "Questions to the staff are no longer posted."
