@@ -116,6 +116,14 @@ class HelpRequests:
             found = await db.scalars(query.limit(limit).offset(offset))
             return [request_from(one) for one in found]
 
+    async def of_course(self, course_id: str) -> list[HelpRequest]:
+        """Return what waits about a course in all tenants, oldest first."""
+        row = HelpRequestRow
+        query = select(row).where(row.course_id == course_id, row.state.in_(WAITING))
+        async with reading(self._engine) as db:
+            found = await db.scalars(query.order_by(row.opened_at, row.help_id))
+            return [request_from(one) for one in found]
+
     async def number_waiting(self, tenants: Sequence[Tenant], courses: Sequence[str]) -> int:
         """Return how many wait in these tenants about these courses."""
         row = HelpRequestRow

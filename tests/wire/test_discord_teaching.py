@@ -1,5 +1,6 @@
 """A question that the book does not answer goes to the staff, and their answer comes back."""
 
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -201,3 +202,23 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     stopped = await world.slash(owner, room, "course queue", cards="stop")
     await stopped.response(PATIENCE)
     assert told(stopped) == "Questions to the staff are no longer posted."
+
+
+def long_ago(trial: Trial) -> None:
+    """Have all that was asked so far be asked an hour before."""
+    earlier = "strftime('%Y-%m-%d %H:%M:%f000', accepted_at, '-1 hour')"
+    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
+        db.execute(f"UPDATE inbox SET accepted_at = {earlier}")
+
+
+async def test_the_same_question_later_leads_to_where_it_was_asked_before(trial: Trial) -> None:
+    ann, ben, question = trial.user(), trial.user(), "How long does each keeper stay awake?"
+    channel = trial.channel()
+    first = await trial.ask(ann, channel, question)
+    assert "Asked here before" not in first.text
+    long_ago(trial)
+    elsewhere = await trial.ask(ben, trial.channel(), question)
+    assert "Asked here before" not in elsewhere.text
+    again = await trial.ask(ben, channel, question.upper())
+    assert "Asked here before, on " in again.text
+    assert f"/{first.channel.id}/{first.id}" in again.text

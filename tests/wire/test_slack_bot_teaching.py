@@ -168,3 +168,23 @@ async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
     await world.delete(question)
     await trial.until(lambda: not [m for m in trial.from_bot(room) if asked in m.shown] or None)
     await said_to_course(trial, owner, room, "queue stop")
+
+
+def long_ago(trial: Trial) -> None:
+    """Have all that was asked so far be asked an hour before."""
+    earlier = "strftime('%Y-%m-%d %H:%M:%f000', accepted_at, '-1 hour')"
+    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
+        db.execute(f"UPDATE inbox SET accepted_at = {earlier}")
+
+
+async def test_the_same_question_later_leads_to_where_it_was_asked_before(trial: Trial) -> None:
+    ann, ben, question = trial.user(), trial.user(), "How long does each keeper stay awake?"
+    channel = trial.channel(ann, ben)
+    first = await trial.ask(ann, channel, question)
+    assert "Asked here before" not in first.shown
+    long_ago(trial)
+    elsewhere = await trial.ask(ben, trial.channel(ben), question)
+    assert "Asked here before" not in elsewhere.shown
+    again = await trial.ask(ben, channel, question.upper())
+    assert "Asked here before, on " in again.shown
+    assert f"/archives/{channel.id}/p{first.ts.replace('.', '')}" in again.shown
