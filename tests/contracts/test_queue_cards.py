@@ -41,7 +41,8 @@ async def test_what_waits_is_posted_once_into_the_channel_of_its_course(
     due = await cards.claim(ON)
     assert due is not None
     assert (due.channel, due.message, due.posted_since) == (BOARD, None, None)
-    assert due.request == asked(1, opened_at=due.request.opened_at) if due.request else False
+    assert due.request is not None
+    assert due.request == asked(1, opened_at=due.request.opened_at)
     assert await cards.claim(ON) is None
     await cards.shown(due, "m1", HelpState.OPEN)
     assert await cards.claim(ON) is None

@@ -10,6 +10,7 @@ import pytest_asyncio
 from adapters.slack.replies.blocks import VOTE
 from tests.books import COVERED, UNCOVERED
 from tests.wire.slack import Channel, Message, User
+from tests.wire.slack.entities import ChannelKind
 from tests.wire.slack_bot import Trial, a_trial, elements, labels
 
 pytestmark = [
@@ -110,7 +111,7 @@ async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> 
 
 async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
-    room, channel = trial.channel(private=True), trial.channel(ann)
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
     asked = "Which emperor ordered the first railway to Lisbon?"
     refusal = await said_to_course(trial, ann, channel, "queue post")
     assert "Only the staff" in refusal
@@ -137,7 +138,7 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
 
 async def test_a_card_that_was_posted_by_a_bot_that_died_is_found_again(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
-    room, channel = trial.channel(private=True), trial.channel(ann)
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
     asked = "Which admiral drained the lagoon of Tunis?"
     await said_to_course(trial, owner, room, "queue post")
     answer = await trial.ask(ann, channel, asked)
@@ -158,7 +159,7 @@ async def test_a_card_that_was_posted_by_a_bot_that_died_is_found_again(trial: T
 
 async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
-    room, channel = trial.channel(private=True), trial.channel(ann)
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
     asked = "Which duchess painted the harbour of Malta?"
     await said_to_course(trial, owner, room, "queue post")
     question = await trial.mentioned(ann, channel, asked)

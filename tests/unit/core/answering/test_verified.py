@@ -207,7 +207,7 @@ async def test_a_model_may_cite_what_the_staff_said_with_its_day(house: House, h
     answer = await house.agent(writer, stages=[stage_of(house)]).answer(asking(LIKE))
     [task] = writer.tasks
     assert INSTRUCTION in (task.system_prompt or "")
-    assert answer.response_text == "The keeper trims the wick every four hours. [1]"
+    assert answer.response_text.startswith("The keeper trims the wick every four hours")
     [cited] = answer.grounding_chunks
     assert cited.verified_on == answer.generated_at.date()
     [note] = footnotes(answer)
