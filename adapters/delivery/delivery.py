@@ -26,6 +26,8 @@ from core.storage.sessions.rows import FORGOTTEN_USER
 from core.storage.sessions.store import SessionStore
 
 Checked = Callable[[Job], Awaitable[Job]]
+Withdraw = Callable[[str], Awaitable[object]]
+"""Takes back what was asked of the staff about a question, by the key of its event."""
 _HELPED = (Outcome.ANSWERED, Outcome.PARTIAL)
 
 
@@ -41,12 +43,15 @@ class Delivery:
         inbox: Inbox,
         lease: JobLease,
         checked: Checked,
+        withdraw: Withdraw,
     ) -> None:
         """Prepare to deliver.
 
         Args:
             checked: Returns the job as it may be answered now; raises StoreError.
+            withdraw: Is called for a question that was edited or deleted; raises StoreError.
         """
+        self._withdraw = withdraw
         self._agent = agent
         self._adapter = adapter
         self._sessions = sessions
@@ -85,6 +90,8 @@ class Delivery:
             await self._react()
             return
         if job.arrival.kind in (Kind.REDO, Kind.FORGET):
+            assert job.arrival.about is not None, "a change is about a question"
+            await lease.persist(partial(self._withdraw, job.arrival.about))
             await lease.persist(partial(unlink_all, self._inbox, job.arrival))
             await lease.reach("unlinked")
         if job.arrival.kind is Kind.FORGET:

@@ -39,6 +39,7 @@ from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.help_requests.cards import QueueCards
+from core.help_requests.store import HelpRequests
 from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
 from core.radar.store import RadarStore
@@ -154,6 +155,7 @@ class Bot:
             concurrency=limits.in_flight,
             stale_after=timedelta(seconds=limits.stale_after),
             meter=meter,
+            withdraw=HelpRequests(opened.engine).withdraw,
         )
         self.janitor = Janitor(
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
