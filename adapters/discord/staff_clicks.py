@@ -16,13 +16,12 @@ from adapters.discord.staff_views import (
     AnswerModal,
     ask_view,
     card_view,
-    page_of,
     queue_view,
     verified_view,
 )
 from adapters.features.answer_actions import Clicker, Declined
 from adapters.features.staff.board import QueueBoard
-from adapters.features.staff.cards import AnswerForm
+from adapters.features.staff.cards import AnswerForm, page_of
 from adapters.features.staff.desk import Reviewer, StaffDesk
 from adapters.intake.front_desk import FrontDesk
 from core import i18n

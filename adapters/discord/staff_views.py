@@ -11,7 +11,7 @@ from adapters.buttons import ON_CARD, Button, custom_id, parsed
 from adapters.discord.markup.dialect import as_written
 from adapters.discord.replies.ephemeral import Interaction
 from adapters.discord.replies.layout import View
-from adapters.features.staff.cards import AnswerForm, HelpCard, QueuePage, VerifiedCard
+from adapters.features.staff.cards import AnswerForm, HelpCard, QueuePage, VerifiedCard, page_name
 from core import i18n
 from core.help_requests.cards import QueueCard
 from core.verified_answers.base import LONGEST_ANSWER, LONGEST_QUESTION
@@ -22,7 +22,6 @@ _LONGEST_BESIDE = 1_900
 _LONGEST_LABEL = 45
 _MODAL_OPEN = 1_800.0
 """Seconds after which discord.py forgets that it showed a form: as long as a request is held."""
-_PAGE_NAMESPACE = UUID("6d0a3d6e-0000-4000-8000-000000000000")
 _STYLES = {
     Button.ANSWER: discord.ButtonStyle.primary,
     Button.EDIT: discord.ButtonStyle.primary,
@@ -67,12 +66,6 @@ def ask_view(request_id: UUID) -> ui.View:
     view = ui.View(timeout=None)
     view.add_item(_button(Button.ASK_STAFF, request_id))
     return view
-
-
-def page_of(name: UUID) -> tuple[int, bool]:
-    """Return where the page of a More button begins, and whether it is of verified answers."""
-    number = name.int - _PAGE_NAMESPACE.int
-    return number >> 1, bool(number & 1)
 
 
 class AnswerModal(ui.Modal):
@@ -144,8 +137,7 @@ def _button(button: Button, name: UUID) -> ui.Button[Any]:
 
 
 def _more(offset: int, *, of_verified: bool) -> ui.ActionRow[View]:
-    name = UUID(int=_PAGE_NAMESPACE.int + (offset << 1) + int(of_verified))
-    return ui.ActionRow(_button(Button.MORE, name))
+    return ui.ActionRow(_button(Button.MORE, page_name(offset, of_verified=of_verified)))
 
 
 def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

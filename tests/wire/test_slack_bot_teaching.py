@@ -178,6 +178,23 @@ def long_ago(trial: Trial) -> None:
         db.execute(f"UPDATE inbox SET accepted_at = {earlier}")
 
 
+async def test_a_long_queue_has_further_pages(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    channel = trial.channel(ann, owner)
+    asked = [f"Which {who} built the bridge of Avignon?" for who in ("monk", "count", "pope")]
+    asked += [f"Which {who} built the gate of Ghent?" for who in ("abbot", "mason")]
+    for question in asked:
+        answer = await trial.ask(ann, channel, question)
+        await trial.result_of(await world.click(ann, answer, "gl:k"))
+    page = await queue(trial, channel)
+    read = [page.shown]
+    while "gl:m" in labels(page):
+        page = await trial.result_of(await world.click(owner, page, "gl:m"))
+        read.append(page.shown)
+    assert len(read) > 1
+    assert all(any(question in shown for shown in read) for question in asked)
+
+
 async def test_the_same_question_later_leads_to_where_it_was_asked_before(trial: Trial) -> None:
     ann, ben, question = trial.user(), trial.user(), "How long does each keeper stay awake?"
     channel = trial.channel(ann, ben)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
+from uuid import UUID
 
 from adapters.markdown.footnotes import place_in_book
 from core.help_requests.base import HelpReason, HelpRequest, HelpState
@@ -22,6 +23,7 @@ from core.verified_answers.base import (
     passages_of,
 )
 
+_PAGES = UUID("6d0a3d6e-0000-4000-8000-000000000000")
 LONGEST_BESIDE = 2_400
 """Characters of passages beside a form."""
 _LONGEST_PASSAGE = 500
@@ -188,6 +190,17 @@ class VerifiedCard:
                 _shortened(one_line(one.before), _LONGEST_PASSAGE),
                 _shortened(one_line(after), _LONGEST_PASSAGE),
             )
+
+
+def page_name(offset: int, *, of_verified: bool) -> UUID:
+    """Return the id of a More button: it says where the next page begins, and of what it is."""
+    return UUID(int=_PAGES.int + (offset << 1) + int(of_verified))
+
+
+def page_of(name: UUID) -> tuple[int, bool]:
+    """Return where the page of a More button begins, and whether it is of verified answers."""
+    number = name.int - _PAGES.int
+    return number >> 1, bool(number & 1)
 
 
 def form_of_turn(turn: ConversationTurn) -> AnswerForm:

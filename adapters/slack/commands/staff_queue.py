@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.buttons import ON_CARD, Button
 from adapters.features.answer_actions import Clicker, Declined
 from adapters.features.staff.board import QueueBoard
-from adapters.features.staff.cards import AnswerForm, HelpCard, VerifiedCard
+from adapters.features.staff.cards import AnswerForm, HelpCard, VerifiedCard, page_name, page_of
 from adapters.features.staff.desk import Reviewer, StaffDesk
 from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
@@ -90,6 +90,10 @@ class StaffQueue:
                 return _cards([await self._staff.dismiss(press.name, reviewer)])
             case Button.RETIRE:
                 return await self._staff.retire(press.name, reviewer)
+            case Button.MORE:
+                offset, of_verified = page_of(press.name)
+                showing = self._verified if of_verified else self._queue
+                return await showing(reviewer, offset)
             case Button.ANSWER:
                 form = await self._staff.form(press.name, reviewer)
                 title = i18n.text("queue-form-title")
@@ -110,8 +114,7 @@ class StaffQueue:
         reviewer, here = self._reviewer(spot), Place(PLATFORM, spot.team, spot.channel)
         match words:
             case []:
-                queue = await self._staff.queue(reviewer)
-                return _cards(queue.cards, queue.heading)
+                return await self._queue(reviewer)
             case ["post"]:
                 locale = current_language()
                 posting = self._board.post_here(
@@ -125,8 +128,21 @@ class StaffQueue:
 
     async def verified(self, spot: Spot) -> Json:
         """Return what the staff verified, as a message that the reader alone sees."""
-        found = await self._staff.verified(self._reviewer(spot))
+        return await self._verified(self._reviewer(spot))
+
+    async def _queue(self, reviewer: Reviewer, offset: int = 0) -> Json:
+        queue = await self._staff.queue(reviewer, offset)
+        message = _cards(queue.cards, queue.heading)
+        if queue.next_offset is not None:
+            message["blocks"].append(_more(queue.next_offset, of_verified=False))
+        return message
+
+    async def _verified(self, reviewer: Reviewer, offset: int = 0) -> Json:
+        found = await self._staff.verified(reviewer, offset)
         blocks = [block for card in found for block in _verified_blocks(card)]
+        shown = offset + len(found)
+        if shown < await self._staff.number_verified(reviewer):
+            blocks.append(_more(shown, of_verified=True))
         return _message(i18n.text("verified-none") if not found else "", blocks)
 
     async def home_blocks(self, spot: Spot) -> list[Json]:
@@ -281,6 +297,10 @@ def _verified_blocks(card: VerifiedCard) -> Iterator[Json]:
         lines.append(f"{i18n.text('verified-now')}: {after}")
     yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
     yield _actions((Button.EDIT, Button.RETIRE), card.answer.answer_id)
+
+
+def _more(offset: int, *, of_verified: bool) -> Json:
+    return _actions((Button.MORE,), page_name(offset, of_verified=of_verified))
 
 
 def _actions(buttons: Sequence[Button], name: UUID) -> Json:
