@@ -178,6 +178,18 @@ def long_ago(trial: Trial) -> None:
         db.execute(f"UPDATE inbox SET accepted_at = {earlier}")
 
 
+async def test_the_buttons_on_the_home_tab_show_it_anew(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    answer = await trial.ask(ann, trial.channel(ann), "Which queen painted the bridge of Riga?")
+    await trial.result_of(await world.click(ann, answer, "gl:k"))
+    await world.open_home(owner)
+    home = await trial.until(lambda: world.homes.get((world.app.id, owner.id)))
+    await trial.until(lambda: "bridge of Riga" in str(home.body) or None)
+    taken = await world.click(owner, home, "gl:t")
+    await taken.ack()
+    await trial.until(lambda: "yours for 30 minutes" in str(home.body) or None)
+
+
 async def test_a_long_queue_has_further_pages(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
     channel = trial.channel(ann, owner)

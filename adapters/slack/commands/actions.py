@@ -183,9 +183,14 @@ class ButtonActions:
             if not isinstance(error, Declined):
                 logger.warning("a click failed: %s", error)
             shown = error.user_message
-        if shown is not None:
-            message = told(shown) if isinstance(shown, str) else shown
-            await respond_with(respond, message)
+        if shown is None:
+            return
+        if body.get("response_url"):
+            await respond_with(respond, told(shown) if isinstance(shown, str) else shown)
+        elif isinstance(shown, str):  # on the Home tab; cards are shown there anew
+            section = {"type": "section", "text": plain(shown)}
+            view = shown_modal(i18n.text("queue-form-title"), [section])
+            await open_modal(client, body["trigger_id"], view)
 
     async def _pressed(self, button: Button, press: _Press) -> Json | str | None:
         await self._check_admitted(button, press.spot)
