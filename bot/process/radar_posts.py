@@ -5,9 +5,7 @@ import logging
 from collections.abc import Mapping
 from typing import Protocol
 
-from adapters.access.course_directory import CourseDirectory
-from adapters.access.location import Location
-from adapters.access.readers import Readers
+from adapters.access.channel_access import ChannelAccess
 from adapters.delivery.heartbeat import Pulse
 from adapters.features.radar_views import RadarViews
 from core.errors import BotError, DeliveryError, StoreError
@@ -51,8 +49,7 @@ class RadarPosts:
         self,
         radar: Radar,
         store: RadarStore,
-        readers: Readers,
-        directory: CourseDirectory,
+        access: ChannelAccess,
         views: Mapping[str, RadarViews],
         announcers: Mapping[str, Announcer],
         every: float = _EVERY,
@@ -60,13 +57,10 @@ class RadarPosts:
         """Prepare to look; `views` and `announcers` are by platform."""
         self._radar = radar
         self._store = store
-        self._readers = readers
-        self._directory = directory
+        self._access = access
         self._views = views
         self._announcers = announcers
         self._every = every
-        self._withheld = set[RadarChannel]()
-        """Those of which the log says already that they get nothing."""
         self.pulse = Pulse()
         """Beats with every look."""
 
@@ -88,7 +82,7 @@ class RadarPosts:
         """
         self.pulse.beat()
         platforms = [name for name, there in self._announcers.items() if there.is_ready]
-        claimed = await self._store.claim(self._radar.week_due, platforms, self._may_read)
+        claimed = await self._store.claim(self._radar.week_due, platforms, self._access.may_read)
         if claimed is None:
             return False
         channel, week = claimed
@@ -112,17 +106,3 @@ class RadarPosts:
             return True
         await self._store.posted(channel, week)
         return True
-
-    async def _may_read(self, channel: RadarChannel) -> bool:
-        """Return whether the course may be read in its channel, by any of its people."""
-        places = (channel.channel, channel.workspace)
-        where = Location(channel.platform, channel.workspace, places, user="")
-        reader = await self._readers.of(where)
-        if await self._directory.mark(reader, channel.course_id) is not None:
-            self._withheld.discard(channel)
-            return True
-        if channel not in self._withheld:
-            self._withheld.add(channel)
-            tenant = f"{channel.platform}:{channel.workspace}"
-            logger.warning("%s may not read %s: no radar is posted", tenant, channel.course_id)
-        return False

@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Any
 
-from adapters.discord.staff_views import page_name
+from adapters.features.staff.cards import page_name
 from core.verified_answers.base import answer_id_for
 from tests.security.courses_matrix.discord.pressing import Pressing
 from tests.security.courses_matrix.matrix import UNKNOWN_POLICY, Lane, alike, name_of
