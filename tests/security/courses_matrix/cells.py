@@ -99,6 +99,6 @@ def _applies(cell: Cell, platform: str) -> bool:
 _COMMANDS = frozenset(
     {"ask", "ask_section", "help", "sources", "about", "data", "show"}
     | {"bind", "bind_unseen", "unbind", "switch", "pause", "set_rule", "forget", "wide", "staff"}
-    | {"queue", "verified", "policy", "hints", "radar", "ask_taught"}
+    | {"queue", "verified", "policy", "hints", "radar", "ask_taught", "post_queue"}
 )
 """What Slack has no way to do in a thread."""

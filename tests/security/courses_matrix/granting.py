@@ -43,10 +43,11 @@ async def revoke(folder: Path, tenants: dict[str, str]) -> list[str]:
     return await _run(folder, [f"courses revoke {word(course, 'id')} {tenants[tenant]}"])
 
 
-def let_weeks_fall_due(folder: Path) -> None:
-    """Have the latest week of each course wait to be posted into the channels chosen for it."""
+def let_posts_fall_due(folder: Path) -> None:
+    """Have the latest week of each course posted again, and each card of its queue changed."""
     with sqlite3.connect(folder / "data" / "glossator.db", timeout=30) as db:
         db.execute("UPDATE radar_channels SET posted = NULL, claimed_until = NULL")
+        db.execute("UPDATE queue_cards SET shown = NULL, claimed_until = NULL")
 
 
 def locked(relation: Relation) -> dict[str, str]:

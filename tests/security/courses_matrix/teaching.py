@@ -3,6 +3,7 @@
 from tests.security.courses_matrix.relations import Place, Relation
 from tests.security.courses_matrix.surface import (
     DISCORD,
+    PLAIN,
     ROOMS,
     SLACK,
     TURNS,
@@ -11,6 +12,8 @@ from tests.security.courses_matrix.surface import (
     of_course,
 )
 
+_WHOLE = PLAIN - {Relation.FIXED}
+"""What waits is shown of all courses of the staff, whatever a place is fixed to."""
 _CARDS = tuple(
     Surface(
         f"button {name}",
@@ -52,7 +55,7 @@ _ANSWERS = (
         "button Next page",
         "more",
         discord=("button m",),
-        platforms=frozenset({DISCORD}),
+        slack=("button m",),
     ),
     Surface(
         "menu Verify answer",
@@ -71,7 +74,22 @@ _ANSWERS = (
     ),
 )
 _COMMANDS = (
-    of_course("queue", "queue", shows="body", discord=("course queue",), slack=("course queue",)),
+    of_course(
+        "queue",
+        "queue",
+        shows="body",
+        discord=("course queue",),
+        slack=("course queue",),
+        relations=_WHOLE,
+    ),
+    of_course(
+        "queue post",
+        "post_queue",
+        discord=("course queue cards",),
+        relations=_WHOLE,
+        places=frozenset({Place.CHANNEL}),
+        wide=True,
+    ),
     of_course(
         "verified",
         "verified",

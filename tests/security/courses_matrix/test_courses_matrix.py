@@ -81,7 +81,7 @@ def chosen(extent: str, platform: str) -> list[Cell]:
 async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHouse) -> int:
     """Name owners, let everybody ask, take the grant back; return what was shown before that.
 
-    Then a week of each course falls due in the channels that were chosen for it.
+    Then what is posted by itself falls due for each course, in the channels chosen for it.
     """
     failed = await granting.name_owners(house.bot.folder, house.tenants)
     await asyncio.sleep(granting.FRESH)
@@ -98,8 +98,8 @@ async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHous
     assert not failed, "\n".join(failed)
     await asyncio.sleep(granting.FRESH)
     revoked_at = house.witness.mark()
-    await asyncio.to_thread(granting.let_weeks_fall_due, house.bot.folder)
-    await acts.see_weeks(revoked_at)
+    await asyncio.to_thread(granting.let_posts_fall_due, house.bot.folder)
+    await acts.see_posts(revoked_at)
     return revoked_at
 
 

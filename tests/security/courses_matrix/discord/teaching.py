@@ -18,6 +18,7 @@ from tests.security.courses_matrix.relations import (
     staff_question,
     taught,
     word,
+    words,
 )
 from tests.wire.discord import Callback, Channel, Interaction, Message, User
 from tests.wire.discord.commands import MESSAGE_MENU
@@ -42,9 +43,10 @@ class Teaching(Pressing):
             await self._replied(bound)
             request = await self._turn(person, room, {"question": FIRST})
             self.planted[key] = request
+            await self._replied(self._use(owner, room, "course queue", {"cards": "post here"}))
             await self._clicked_by(person, room, f"gl:k:{request}")
             await self._written(owner, room, f"gl:c:{request}", key)
-            near = {"question": f"{staff_question(key)[:-1]} now?"}
+            near = {"question": f"{staff_question(key)[:-1]} today?"}
             self.offered[key] = await self._turn(person, room, near, _OFFERED)
             await self._replied(await self._policy_of(owner, room, key))
             listed = self._use(owner, room, "course policy list", {})
@@ -52,13 +54,14 @@ class Teaching(Pressing):
             self.policies[key] = _keys(listed)[-1]
             await self._replied(self._use(owner, room, "course radar post", {}))
 
-    async def see_weeks(self, mark: int) -> None:
-        """Wait until the weeks are posted of the courses that their tenants may read."""
-        titles = {word(course, "title") for tenant, course in TAUGHT if (course, tenant) != REVOKED}
+    async def see_posts(self, mark: int) -> None:
+        """Wait for weeks and cards of the courses that their tenants may read."""
+        read = [course for tenant, course in TAUGHT if (course, tenant) != REVOKED]
+        wanted = words(read, ("title", "body"))
 
         def posted() -> bool | None:
             seen = {w for s in self.witness.seen[mark:] if s.public for w in s.words}
-            return titles <= seen or None
+            return wanted <= seen or None
 
         await self.house.until(posted)
 
@@ -128,6 +131,10 @@ class Teaching(Pressing):
 
     async def _queue(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "course queue", {})
+
+    async def _post_queue(self, lane: Lane, _: str, **__: Any) -> None:
+        for cards in ("post here", "stop"):
+            await self._told(lane, "course queue", {"cards": cards})
 
     async def _verified(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "course verified", {})

@@ -4,6 +4,7 @@ import re
 from functools import partial
 from typing import Any
 
+from adapters.features.staff.cards import page_name
 from core.verified_answers.base import answer_id_for
 from tests.security.courses_matrix.matrix import UNKNOWN_POLICY, Lane, alike, name_of
 from tests.security.courses_matrix.relations import (
@@ -19,6 +20,7 @@ from tests.security.courses_matrix.relations import (
     staff_question,
     taught,
     word,
+    words,
 )
 from tests.security.courses_matrix.slack.pressing import Pressing
 from tests.wire.bot_process import PATIENCE
@@ -45,21 +47,23 @@ class Teaching(Pressing):
             await self._told(staff, "/course", f"bind {word(course, 'id')}")
             answer = await self._answered(asker, FIRST)
             self.planted[key] = self._request_of(answer)
+            await self._told(staff, "/course", "queue post")
             await self._clicked(asker, "gl:k", str(self.planted[key]))
             await self._written(staff, "c", key, str(self.planted[key]))
-            near = await self._answered(asker, f"{staff_question(key)[:-1]} now?")
+            near = await self._answered(asker, f"{staff_question(key)[:-1]} today?")
             self.offered[key] = self._request_of(near, _OFFERED)
             await self._have_policy(staff, key)
             self.policies[key] = _KEY.findall(await self._told(staff, "/course", "policy list"))[-1]
             await self._told(staff, "/course", "radar post")
 
-    async def see_weeks(self, mark: int) -> None:
-        """Wait until the weeks are posted of the courses that their tenants may read."""
-        titles = {word(course, "title") for tenant, course in TAUGHT if (course, tenant) != REVOKED}
+    async def see_posts(self, mark: int) -> None:
+        """Wait for weeks and cards of the courses that their tenants may read."""
+        read = [course for tenant, course in TAUGHT if (course, tenant) != REVOKED]
+        wanted = words(read, ("title", "body"))
 
         def posted() -> bool | None:
             seen = {w for s in self.witness.seen[mark:] if s.public for w in s.words}
-            return titles <= seen or None
+            return wanted <= seen or None
 
         await self.house.until(posted)
 
@@ -134,6 +138,14 @@ class Teaching(Pressing):
 
     async def _queue(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "/course", "queue")
+
+    async def _post_queue(self, lane: Lane, _: str, **__: Any) -> None:
+        for cards in ("post", "stop"):
+            await self._told(lane, "/course", f"queue {cards}")
+
+    async def _more(self, lane: Lane, _: str, **__: Any) -> None:
+        for of_verified in (False, True):
+            await self._clicked(lane, "gl:m", str(page_name(0, of_verified=of_verified)))
 
     async def _verified(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "/course", "verified")
