@@ -56,6 +56,7 @@ _ANSWERS = (
         "more",
         discord=("button m",),
         slack=("button m",),
+        relations=_WHOLE,
     ),
     Surface(
         "menu Verify answer",

@@ -48,8 +48,8 @@ class Teaching(Pressing):
             answer = await self._answered(asker, FIRST)
             self.planted[key] = self._request_of(answer)
             await self._told(staff, "/course", "queue post")
-            await self._clicked(asker, "gl:k", str(self.planted[key]))
-            await self._written(staff, "c", key, str(self.planted[key]))
+            await self._answered_alone(asker, "gl:k", str(self.planted[key]))
+            await self._checked(staff, answer, key)
             near = await self._answered(asker, f"{staff_question(key)[:-1]} today?")
             self.offered[key] = self._request_of(near, _OFFERED)
             await self._have_policy(staff, key)
@@ -84,10 +84,9 @@ class Teaching(Pressing):
 
     async def _assigned(self, lane: Lane, **typed: str) -> None:
         """Open the form for an assignment, and send it where it opens."""
-        mark = self.witness.mark()
         opening = await self.world.slash(lane.user, lane.where, "/course", "hints")
         await opening.ack(PATIENCE)
-        await self._something(lane, mark)
+        await self.house.until(lambda: opening.messages or None)
         for view in opening.opened:
             sent = await self.world.submit_view(lane.user, view, **typed)
             await sent.ack(PATIENCE)
@@ -97,19 +96,19 @@ class Teaching(Pressing):
         key = lane.taught
         lane.typing(staff_question(key) + staff_answer(key))
         if letter in "taz":
-            await self._clicked(lane, "gl:k", str(request))
+            await self._answered_alone(lane, "gl:k", str(request))
         if letter in "wr":
-            await self._written(lane, "c", key, str(request))
+            await self._checked(lane, self._to_check(lane), key)
         await self._written(lane, letter, key, str(name_of(letter, request)))
         if letter in "cw":
-            await self._clicked(lane, "gl:r", str(name_of("r", request)))
+            await self._answered_alone(lane, "gl:r", str(name_of("r", request)))
         if letter == "a":
             answer = answer_id_for(f"help:{name_of('a', request)}")
-            await self._clicked(lane, "gl:r", str(answer))
+            await self._answered_alone(lane, "gl:r", str(answer))
 
     async def _written(self, lane: Lane, letter: str, key: str, name: str) -> None:
         """Press a button, and fill in the form that it opens, if it does."""
-        click = await self._clicked(lane, f"gl:{letter}", name)
+        click = await self._answered_alone(lane, f"gl:{letter}", name)
         await self._filled_in(lane, click, key)
 
     async def _filled_in(self, lane: Lane, opened: Interaction, key: str) -> None:
@@ -125,16 +124,23 @@ class Teaching(Pressing):
     async def _show_offered(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self._clicked(lane, "gl:v", str(self.offered[lane.taught]), quiet=quiet)
 
-    async def _verify(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
+    async def _verify(self, lane: Lane, _: str, **__: Any) -> None:
         lane.typing(staff_question(lane.taught) + staff_answer(lane.taught))
+        await self._checked(lane, self._to_check(lane), lane.taught)
+        request = lane.passed_on(self.planted, self.elsewhere)
+        await self._answered_alone(lane, "gl:r", str(name_of("r", request)))
+
+    def _to_check(self, lane: Lane) -> Message:
+        """Return the answer that its person was given, or a message that shows none of theirs."""
         is_own = lane.bond.readable and lane.relation is not Relation.ANOTHERS
-        message = (lane.answer if is_own else None) or self._holder(lane, [])
+        return (lane.answer if is_own else None) or self._holder(lane, [])
+
+    async def _checked(self, lane: Lane, message: Message, key: str) -> None:
+        """Use the shortcut on a message, and fill in the form that it opens, if it does."""
         shortcut = await self.world.shortcut(lane.user, "gl-verify", message)
         await shortcut.ack(PATIENCE)
-        await self._something(lane, mark)
-        await self._filled_in(lane, shortcut, lane.taught)
-        request = lane.passed_on(self.planted, self.elsewhere)
-        await self._clicked(lane, "gl:r", str(name_of("r", request)))
+        await self._told_or_asked(shortcut)
+        await self._filled_in(lane, shortcut, key)
 
     async def _queue(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "/course", "queue")
@@ -145,7 +151,7 @@ class Teaching(Pressing):
 
     async def _more(self, lane: Lane, _: str, **__: Any) -> None:
         for of_verified in (False, True):
-            await self._clicked(lane, "gl:m", str(page_name(0, of_verified=of_verified)))
+            await self._answered_alone(lane, "gl:m", str(page_name(0, of_verified=of_verified)))
 
     async def _verified(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "/course", "verified")
