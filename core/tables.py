@@ -4,6 +4,7 @@
 
 import core.access.staff_store
 import core.access.store
+import core.help_requests.cards
 import core.help_requests.store
 import core.inbox.limits
 import core.inbox.rows

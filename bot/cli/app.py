@@ -27,6 +27,7 @@ from bot.cli.options import (
     readable,
 )
 from bot.cli.setup_commands import demo, init, model_app
+from bot.cli.staff_commands import queue, verified_app
 from core.errors import BotError
 
 app = typer.Typer(
@@ -49,6 +50,8 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
 app.add_typer(model_app, name="model")
+app.add_typer(verified_app, name="verified")
+app.command()(queue)
 app.command()(init)
 app.command()(demo)
 
