@@ -23,7 +23,7 @@ from core.models import AgentResponse
 from core.text.sentences import sentence_spans
 
 LONGEST_MARKDOWN = 8_500
-"""Of a message that may have 12,000 with its notes: room for escapes nobody foresaw."""
+"""Of a message that may have 12,000 with its notes: room for unexpected escapes."""
 LONGEST_GROWING = 8_000
 """Characters of an unfinished answer that are shown."""
 LONGEST_NOTES = 2_900
@@ -33,7 +33,7 @@ _LONGEST_ANSWER = 6
 _HTTP = re.compile(r"https?://")
 _GOES_ON = " …"
 _NOTHING = "…"
-"""Stands where a text is of characters that nobody can see."""
+"""Stands where a text is of characters that no one can see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Post:
     after: str = ""
     """What stands below the table, as `markdown`."""
     pings: str | None = None
-    """The user whom its first line names and notifies; None: nobody is."""
+    """The user whom its first line names and notifies; None: no one is."""
     sources: tuple[tuple[str, str], ...] = ()
     """Title and address of the pages that it cites."""
 
@@ -120,7 +120,7 @@ def _settled(asked: str | None, written: str) -> str:
 
 
 def announcing(post: Post, pings: str | None) -> Post:
-    """Return the first message of what staff say to somebody, who is named and notified."""
+    """Return the first message of what staff say to a user, who is named and notified."""
     return post if pings is None else replace(post, pings=pings)
 
 
@@ -167,7 +167,7 @@ def answer(
         asked: The question, where readers would not see it otherwise.
         private: Whether the asker alone sees it.
         one_message: Put all of it into one message; what does not fit then is left out, and
-            the reader told so.
+            the reader notified.
         looked_at: The title of the course, where it was chosen by what the asker looks at.
     """
     posts = _with_table(response.response_text, asked)
@@ -237,7 +237,7 @@ def _whole_sentences(prose: str) -> int:
 def _notes(response: AgentResponse, told: Sequence[str]) -> list[str]:
     """Return the small print, in as many texts as it needs; one at least, which may be empty.
 
-    Where it is long, quotes are left out, and what is told besides comes first.
+    Where it is long, quotes are left out, and what is said besides comes first.
     """
     places, word = footnotes(response), lead_in(response)
     below = [words(one_line(remark)) for remark in told]
