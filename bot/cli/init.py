@@ -10,18 +10,15 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from bot.cli.exits import Exit, UsageError
+from bot.platforms.registry import PLATFORMS
 from core.models import CourseId
 
 COURSE_FILE, ENV_FILE = Path("glossator.toml"), Path(".env")
 TOKENS: Mapping[str, Mapping[str, str]] = {
-    "discord": {"GLOSSATOR_DISCORD__TOKEN": "Token of the Discord bot"},
-    "slack": {
-        "GLOSSATOR_SLACK__BOT_TOKEN": "Slack's bot token (xoxb-...)",
-        "GLOSSATOR_SLACK__APP_TOKEN": "Slack's app-level token (xapp-...)",
-    },
+    **{name: entry.tokens for name, entry in PLATFORMS.items()},
     "terminal": {},
 }
-"""The platforms, with the settings that each needs and what is asked for."""
+"""The variables that each platform needs, with what is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

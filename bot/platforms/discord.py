@@ -46,6 +46,7 @@ DISCORD = Platform(
     name="discord",
     settings=DiscordSettings,
     set_up_by="GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get one)",
+    tokens={"GLOSSATOR_DISCORD__TOKEN": "Token of the Discord bot"},
     channel=IdForm(
         _SNOWFLAKE,
         "this is no id of a Discord channel, category or server, which has 15 to 20 digits",

@@ -66,6 +66,8 @@ class Platform(Generic[G]):
     settings: type[G]
     set_up_by: str
     """Which variable sets it up, and the page that says how to get it."""
+    tokens: Mapping[str, str]
+    """The secret variables that `glossator init` asks for, with what to call each."""
     channel: IdForm
     """Of `[NAME.channels.ID]` in the course file; its words are a clause about a wrong id."""
     tenant: IdForm

@@ -81,6 +81,10 @@ SLACK = Platform(
     name="slack",
     settings=SlackSettings,
     set_up_by="GLOSSATOR_SLACK__BOT_TOKEN (docs/slack.md)",
+    tokens={
+        "GLOSSATOR_SLACK__BOT_TOKEN": "Slack's bot token (xoxb-...)",
+        "GLOSSATOR_SLACK__APP_TOKEN": "Slack's app-level token (xapp-...)",
+    },
     channel=IdForm(
         r"[CGT][A-Z0-9]{6,}",
         "this is no id of a Slack channel or workspace, which begins with C, G or T",

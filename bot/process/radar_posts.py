@@ -15,7 +15,7 @@ from core.radar.store import RadarChannel, RadarStore
 
 logger = logging.getLogger(__name__)
 
-_EVERY = 60.0
+_EVERY = 15.0
 """Seconds between two looks."""
 
 

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 
 from rapidfuzz.distance import OSA, Levenshtein, Opcodes, Prefix
 
@@ -47,14 +47,16 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
     """Return the words that differ, in the order of the book.
 
     A quote may end anywhere, but not leave out a denial at the beginning of its sentence, or
-    one in front of what it makes look like a sentence by a capital letter.
+    one in front of what it makes look like a sentence by a capital letter. Lines before and
+    after it that share no word with the book, as a link and a title, are not part of it.
 
     Args:
         quote: What the reader believes to be the book's words.
         passages: Where it was found: its stretch of each chunk that it touches.
     """
+    quote = _own_lines(quote, passages)
     ours = _words(quote)
-    theirs = list(chain.from_iterable(_words_found(passage, ours) for passage in passages))
+    theirs = _all_words_found(passages, ours)
     steps = list(_unequal(ours, theirs))
     misspelt = [one for one in steps if _is_misspelt(one) and one.quoted[-1] == one.written[-1]]
     anyhow = len(misspelt) >= _FEWEST_MISSPELT
@@ -68,6 +70,27 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
 def _words(text: str) -> list[str]:
     plain = _MARKS.sub(" ", unicodedata.normalize("NFKC", text)).replace("\u00ad", "")
     return _WORD.findall(_ORDINAL.sub("", _GROUPS.sub("", plain)))
+
+
+def _own_lines(quote: str, passages: Sequence[QuotedPassage]) -> str:
+    """Return the quote from the first to the last line that shares a word with the book."""
+    lines = quote.splitlines()
+    words = [_words(line) for line in lines]
+    ours = list(chain.from_iterable(words))
+    theirs = _all_words_found(passages, ours)
+    steps = Levenshtein.opcodes(list(map(_folded, ours)), list(map(_folded, theirs)))
+    equal = [range(step.src_start, step.src_end) for step in steps if step.tag == "equal"]
+    ends = list(accumulate(map(len, words)))
+    own = [
+        number
+        for number, (end, line) in enumerate(zip(ends, words, strict=True))
+        if any(one.start < end and end - len(line) < one.stop for one in equal)
+    ]
+    return "\n".join(lines[own[0] : own[-1] + 1]) if own else quote
+
+
+def _all_words_found(passages: Sequence[QuotedPassage], ours: Sequence[str]) -> list[str]:
+    return list(chain.from_iterable(_words_found(passage, ours) for passage in passages))
 
 
 def _words_found(passage: QuotedPassage, ours: Sequence[str]) -> list[str]:

@@ -75,7 +75,8 @@ class Head:
         if vectors is None:
             return alone
         seen = in_context(words, self.by_meaning(vectors), vectors)
-        return np.maximum(np.asarray(seen @ self.context, np.float32), alone - _SURE_BY_WORDS)
+        odds = np.maximum(seen @ self.context, alone - _SURE_BY_WORDS)
+        return np.asarray(odds, np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
         """Return the log odds of each text by its n-grams alone."""

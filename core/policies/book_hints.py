@@ -22,6 +22,7 @@ from core.text.sentences import Span, sentence_spans
 WHERE, RULE, CASE = 1, 2, 3
 _MOST_PLACES = 3
 _MOST_WORDS = 3
+_FIRST_WORDS = 3
 """Words to look for."""
 _SHORTEST, _LONGEST = 6, 60
 """Words of a sentence that states a rule."""
@@ -146,11 +147,10 @@ def _where(
     ledger, places, known = CitationLedger(chunks), list[str](), set[str]()
     for number, chunk in enumerate(chunks):
         name = place_name(chunk)
-        best = max(found[number], key=lambda one: one.likeness, default=None)
-        if name in known or best is None or task.leaks(name) or len(places) == _MOST_PLACES:
+        if name in known or not found[number] or task.leaks(name) or len(places) == _MOST_PLACES:
             continue
         known.add(name)
-        places.append(ledger.cite(f"**{name}**", [_place(best)]))
+        places.append(ledger.cite(f"**{name}**", [_beginning(found[number][0])]))
     if not places:
         return None
     listed = "\n".join(f"- {place}" for place in places)
@@ -249,3 +249,10 @@ def _is_beside(chunk: RetrievedChunk, span: Span) -> bool:
 
 def _place(one: _Sentence) -> CitedPlace:
     return CitedPlace(one.chunk_number, *one.span)
+
+
+def _beginning(one: _Sentence) -> CitedPlace:
+    """Return the first words of a sentence: they lead to its place, and tell nothing of it."""
+    words = list(_WORD.finditer(one.text))[:_FIRST_WORDS]
+    end = words[-1].end() if words else len(one.text)
+    return CitedPlace(one.chunk_number, one.span.start, one.span.start + end)

@@ -28,7 +28,9 @@ _LOOKS_LIKE = str.maketrans(
 _SCALE_AND = re.compile(r"\b(hundred|thousand|million)\s+and\b", re.I)
 _HUNDRED = 100
 _WORD = re.compile(r"[^\W_]+")
-_SMALL = 10
+_SMALL = 4
+_UNREADABLE = re.compile(r"[A-Za-z0-9+/]{36,}|(?<!\w)(?:[^\W\d_][ \u00a0.·_-]+){7,}[^\W\d_](?!\w)")
+"""Words without blanks, or letters with some: written so, nothing can be compared."""
 _CODE_SIGNS = frozenset("=(){}[];<>:+*/&|%!")
 
 
@@ -67,6 +69,8 @@ class WithheldSolution:
         Runs that go over the end of a sentence count as well.
         """
         plain = _plain(text)
+        if _UNREADABLE.search(plain):
+            return True
         return self.shares_words(text) or self._shares_number(plain) or self._shares_code(plain)
 
     def shares_words(self, text: str) -> bool:

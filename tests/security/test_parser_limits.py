@@ -31,7 +31,7 @@ async def test_the_kernel_bounds_the_child() -> None:
 
 @pytest.mark.parametrize("deed", ["socket.socket()", "open('/etc/passwd')", "os.fork()"])
 def test_the_child_keeps_its_hook_to_the_end(deed: str) -> None:
-    code = f"import os, socket; from core.ingestion import child; child.main(); {deed}"
+    code = f"import os, socket; from core.ingestion.sandbox import child; child.main(); {deed}"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         stdin=subprocess.DEVNULL,

@@ -18,6 +18,7 @@ ZONE_NAME = "UTC"
 SECTION = "Trimming the wick"
 ASKED = "How often is the wick of the lamp trimmed?"
 PEOPLE = 4
+REASON = "It is about the wick."
 
 
 async def fill(folder: Path, platform: str, workspace: str, channel: str | None = None) -> None:
@@ -27,7 +28,7 @@ async def fill(folder: Path, platform: str, workspace: str, channel: str | None 
         channel: Where the week is to be posted by now; None: nowhere.
     """
 
-    engine = create_engine(f"sqlite:///{folder / 'glossator.db'}")
+    engine = create_engine(f"sqlite:///{folder / 'data' / 'glossator.db'}")
     week = last_complete(now(), ZoneInfo(ZONE_NAME))
     asked_at = bounds(week, ZoneInfo(ZONE_NAME))[0] + timedelta(days=1)
     for number in range(PEOPLE):
@@ -53,7 +54,7 @@ async def fill(folder: Path, platform: str, workspace: str, channel: str | None 
         )
         details = {"platform": platform, "workspace": workspace}
         await SessionStore(engine).remember(request, answer, metadata=details, moment=asked_at)
-        vote = Vote(request.request_id, f"student-{number}", "arden", False, "It is too short.")
+        vote = Vote(request.request_id, f"student-{number}", "arden", False, REASON)
         await Feedback(engine).vote(vote)
     if channel is not None:
         place = RadarChannel("arden", platform, workspace, channel, locale="en")

@@ -19,6 +19,9 @@ pytestmark = [
     pytest.mark.xdist_group("discord_policies"),
 ]
 
+BELL = "How much does the fog bell of Arden weigh?"
+BELL_FACT = "half a ton"
+WATCH = "How long does each of the three keepers stay awake?"
 PNG = b"\x89PNG\r\n"
 
 
@@ -53,19 +56,20 @@ async def test_a_channel_with_hints_only_gives_hints_until_they_are_removed(tria
     done = await told(trial, owner, channel, "course policy set", mode="hints", until="2099-12-01")
     assert "hints, in" in done
     assert "until 1 Dec 2099" in done
-    hinted = await answered(trial, channel)
+    hinted = await answered(trial, channel, BELL)
     assert "Read here first" in hinted
     assert "Hints only until 1 Dec 2099." in hinted
-    assert COVERED_FACT not in hinted
+    assert BELL_FACT not in hinted
     key = done.split("`")[1]
     assert "There is no policy" in await told(
         trial, owner, channel, "course policy remove", policy=key
     )
-    assert COVERED_FACT in await answered(trial, channel)
+    assert "four hours" in await answered(trial, channel, WATCH)
 
 
 async def test_students_cannot_set_and_are_not_shown_policies(trial: Trial) -> None:
     channel, student = await bound(trial), trial.user()
+    trial.world.guild.commands_shown_to.setdefault("course", set()).add(student.id)
     for command, options in (
         ("course policy list", {}),
         ("course policy set", {"mode": "closed"}),
@@ -128,7 +132,7 @@ async def test_the_radar_is_shown_to_staff_with_its_picture(
         assert interaction.ephemeral
         assert f"The lamp › {past_week.SECTION}: 4 questions (4 answered)." in shown.text
         assert past_week.ASKED in shown.text
-        assert "It is too short." in shown.text
+        assert past_week.REASON in shown.text
         (picture,) = shown.attachments
         assert picture.content.startswith(PNG)
         said = await told(trial, trial.world.owner, channel, "course radar post")
@@ -151,7 +155,7 @@ async def test_a_week_that_is_due_is_posted_once_also_over_a_restart(
         await trial.until(lambda: settled_again(tmp_path) or None)
         (post,) = posts(trial, channel)
         assert f"{past_week.SECTION}: 4 questions" in post.text
-        assert "It is too short." not in post.text
+        assert past_week.REASON not in post.text
         assert post.attachments[0].content.startswith(PNG)
 
 
@@ -171,5 +175,5 @@ def settled_again(folder: Path) -> bool:
 def _execute(folder: Path, statement: str) -> list[Any]:
     import sqlite3
 
-    with sqlite3.connect(folder / "glossator.db", timeout=30) as db:
+    with sqlite3.connect(folder / "data" / "glossator.db", timeout=30) as db:
         return db.execute(statement).fetchall()

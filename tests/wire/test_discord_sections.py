@@ -24,8 +24,10 @@ pytestmark = [
 ]
 
 NEAR = "Which university did the keeper attend?"
-ONCE, PRIVATELY, REVOKED = (NEAR.replace("?", marks) for marks in (" ?", "??", " ??"))
-"""The same question of each test: an id in it would decide by its digits what is near."""
+ONCE = "Which university did the keeper attend ?"
+PRIVATELY = "What university did the keeper attend?"
+REVOKED = "Which school did the keeper attend?"
+"""Near to one question: an id in it would decide by its digits what is near."""
 SECTION = "Duties of the keeper"
 _TURNS = "SELECT content FROM turns WHERE content IS NOT NULL"
 
@@ -71,7 +73,7 @@ async def test_a_refusal_names_its_nearest_sections_on_buttons_alone(trial: Tria
 async def test_where_nothing_is_near_there_are_no_buttons(trial: Trial) -> None:
     refusal = await trial.ask(trial.user(), trial.channel(), UNCOVERED)
     assert refusal.text == i18n.text("answer-not-covered")
-    assert labels(refusal) == ["Helpful", "Not helpful"]
+    assert labels(refusal) == ["Helpful", "Not helpful", "Ask the staff"]
 
 
 async def test_a_section_is_searched_once_and_only_for_who_asked(trial: Trial) -> None:

@@ -18,6 +18,9 @@ pytestmark = [
     pytest.mark.xdist_group("slack_policies"),
 ]
 
+BELL = "How much does the fog bell of Arden weigh?"
+BELL_FACT = "half a ton"
+WATCH = "How long does each of the three keepers stay awake?"
 PNG = b"\x89PNG\r\n"
 
 
@@ -60,13 +63,13 @@ async def test_a_channel_with_hints_only_gives_hints_until_they_are_removed(tria
     done = await told(trial, owner, channel, "policy set hints until 2099-12-01")
     assert "hints, in" in done
     assert "until 1 Dec 2099" in done
-    hinted = await answered(trial, channel)
+    hinted = await answered(trial, channel, BELL)
     assert "Read here first" in hinted
     assert "Hints only until 1 Dec 2099." in hinted
-    assert COVERED_FACT not in hinted
+    assert BELL_FACT not in hinted
     key = done.split("`")[1]
     assert "There is no policy" in await told(trial, owner, channel, f"policy remove {key}")
-    assert COVERED_FACT in await answered(trial, channel)
+    assert "four hours" in await answered(trial, channel, WATCH)
 
 
 async def test_students_cannot_set_and_are_not_shown_policies(trial: Trial) -> None:
@@ -122,7 +125,7 @@ async def test_the_radar_is_shown_to_staff_and_its_picture_in_their_direct_messa
         shown = await told(trial, owner, channel, "radar show")
         assert f"The lamp › {past_week.SECTION}: 4 questions (4 answered)." in shown
         assert past_week.ASKED in shown
-        assert "It is too short." in shown
+        assert past_week.REASON in shown
         sent = [m for m in trial.from_bot(trial.world.dm(owner), owner) if m.files]
         assert (sent[0].files[0].content or b"").startswith(PNG)
         said = await told(trial, owner, channel, "radar post")
@@ -145,7 +148,7 @@ async def test_a_week_that_is_due_is_posted_once_also_over_a_restart(
         await trial.until(lambda: _is_settled(tmp_path) or None)
         [post] = [m for m in trial.from_bot(channel) if not m.files]
         assert f"{past_week.SECTION}: 4 questions" in post.shown
-        assert "It is too short." not in post.shown
+        assert past_week.REASON not in post.shown
         [picture] = _pictures(trial, channel)
         assert picture.thread_ts == post.ts
         assert (picture.files[0].content or b"").startswith(PNG)
@@ -162,5 +165,5 @@ def _is_settled(folder: Path) -> bool:
 
 
 def _execute(folder: Path, statement: str) -> list[Any]:
-    with sqlite3.connect(folder / "glossator.db", timeout=30) as db:
+    with sqlite3.connect(folder / "data" / "glossator.db", timeout=30) as db:
         return db.execute(statement).fetchall()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])\d+(?:[.,]\d+)*")
 _SMALL = frozenset(
     "the and for with that this its than then into from when what which who whom whose where "
     "there here are was were has had have not but out off over under both each only can could "

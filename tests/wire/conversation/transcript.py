@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 _OF_A_REQUEST = frozenset({"request_id", "created_at", "user_context"})
 _OF_A_RESPONSE = frozenset({"id", "query_id", "requested_at", "generated_at"})
-_OF_CHAT = frozenset({"similarity_score", "confidence", "located", "outcome", "notices"})
+_OF_CHAT = frozenset({"similarity_score", "confidence", "located", "outcome", "notices", "leans"})
 """The scores, and what is told because of them."""
 _MOMENTS = frozenset({"retrieved_at", "timestamp"})
 

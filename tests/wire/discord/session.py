@@ -63,9 +63,12 @@ class Session:
             self.send(_frame(sent))
 
     def resume(self, send: Send, sequence: int) -> None:
-        """Replay what came after `sequence` and go on from there."""
+        """Replay what came after `sequence` and go on from there.
+
+        What opened the session is never replayed.
+        """
         self.send = send
-        for missed in self.log[max(sequence - self.faults.overlap, 0) :]:
+        for missed in self.log[max(sequence - self.faults.overlap, 1) :]:
             again = Dispatch(self.id, missed.sequence, missed.name, missed.data,
                              self.world.clock.now(), replayed=True)  # fmt: skip
             self.world.history.dispatches.append(again)

@@ -204,6 +204,28 @@ def test_a_word_that_stands_twice_at_the_edge_is_the_same() -> None:
     assert differences("lamp, each at its hour.", [passage]) == []
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "https://arden.example.org\nLamps\nThe keeper watches the lamps at night",
+        "The keeper watches the lamps at night\nfrom Ann, reading room 4",
+        "> Lamps <\n\nThe keeper watches\nthe lamps at night\n\n\u2014 chapter 3",
+    ],
+)
+def test_a_line_without_a_word_of_the_book_is_not_the_quote(quote: str) -> None:
+    content = "They rest after dawn. The keeper watches the lamps at night and by day. It is cold."
+    passage = QuotedPassage(content, 5, content.index(" It is"))
+    assert differences(quote, [passage]) == []
+    assert differences(quote.replace("night", "dusk"), [passage]) == [Difference("dusk", "night")]
+
+
+def test_a_wrapped_line_of_which_a_word_is_the_books_is_compared() -> None:
+    content = "The keeper watches the lamps at night."
+    passage = QuotedPassage(content, 0, len(content))
+    quote = "The guard\nwatches the lamps at night."
+    assert differences(quote, [passage]) == [Difference("guard", "keeper")]
+
+
 def test_what_only_one_of_both_has_is_empty_on_the_other_side() -> None:
     passage = QuotedPassage("It may be sold at once.", 0, 23)
     assert differences("It may not be sold at once.", [passage]) == [Difference("not", "")]

@@ -35,6 +35,9 @@ def withheld() -> WithheldSolution:
         "A wet summer shifts the whole dеmand curve",  # a Cyrillic letter
         "s u m m e r  s h i f t s  w h o l e  d e m a n d  c u r v e  u m b r e l l a s",
         "curve demand whole the shifts summer wet",
+        "T h e c h a n g e i n",
+        "MS4gVGhlIGNoYW5nZSBpbiBxdWFudGl0eSBieSB0aGU",
+        "`Awetsummershiftsthewholedemandcurveof`",
         "It is 360.",
         "It is 360.00 euros",
         "it comes to three hundred and sixty",
