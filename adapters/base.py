@@ -27,7 +27,7 @@ class Reply(Protocol):
         ...
 
     async def update(self, delta: str) -> None:
-        """Show some more of the answer, right behind what was shown before."""
+        """Show some more of the answer, right after what was shown before."""
         ...
 
     async def withdraw(self) -> None:
@@ -41,8 +41,8 @@ class Reply(Protocol):
     async def fail(self, error: BotError) -> None:
         """Tell the reader that there is no answer; called once, last.
 
-        Readers are told `error.user_message`. Where the reader is the operator, as at a
-        terminal, the error's own text may be told instead.
+        Readers see `error.user_message`. Where the reader is the operator, as at a
+        terminal, the error's own text may be shown instead.
         """
         ...
 
@@ -54,12 +54,12 @@ class PostKeeper(Protocol):
         """Store what the platform has now.
 
         Raises:
-            LeaseLost: somebody else answers by now; nothing more may be posted.
+            LeaseLost: another worker answers by now; nothing more may be posted.
         """
         ...
 
     def check(self) -> None:
-        """Raise LeaseLost when the lease has run out by our own clock; asks nobody.
+        """Raise LeaseLost when the lease has run out by this machine's clock, without a query.
 
         To be called right before every call of the platform.
         """
@@ -176,7 +176,7 @@ class ChatAdapter(Protocol):
         What it shows is gone, or the asker's alone, when the question is answered.
 
         Args:
-            job: Held by nobody; `arrival.told_to_wait` is set.
+            job: Held by no worker; `arrival.told_to_wait` is set.
 
         Raises:
             DeliveryError: when the platform does not take it.
@@ -231,7 +231,7 @@ class ChatAdapter(Protocol):
         ...
 
     async def tidy(self, job: Job) -> None:
-        """Remove messages of ours that answer a job's question and are not in `job.posted`.
+        """Remove the bot's messages that answer a job's question and are not in `job.posted`.
 
         Called some time after the answer, when a post may have been applied unseen. A
         platform that never shows the same post twice has nothing to do.
@@ -277,7 +277,7 @@ class ChatPlatform(ChatAdapter, Protocol):
         ...
 
     async def is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return whether somebody is a member of a tenant that the bot is in.
+        """Return whether a user is a member of a tenant that the bot is in.
 
         Asked where no tenant stands around a place, as in direct messages of a platform that
         gives them none.

@@ -238,7 +238,7 @@ class CourseFile:
         """Check that every channel is bound to a course that there is.
 
         Args:
-            ingested: The ids of the courses that are known beside those in the file.
+            ingested: The ids of the courses that are known besides those in the file.
 
         Raises:
             ConfigurationError: naming the first key that names no course.

@@ -161,7 +161,7 @@ class RetentionSettings(_Group):
     """How long conversations are kept."""
 
     days: Annotated[int, Field(ge=0)] = 180
-    """0: until somebody deletes them."""
+    """0: until they are deleted."""
 
 
 class IngestSettings(_Group):

@@ -1,4 +1,4 @@
-"""What is said about the last answer, when somebody asks about it and not about the book."""
+"""What is said about the last answer, when a user asks about it and not about the book."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _MOST_PLACES = 5
 
 @dataclass(frozen=True, slots=True)
 class PointedBack:
-    """What is told in place of an answer, because there is one already."""
+    """What is said in place of an answer, because there is one already."""
 
     sentence: str
     link: str | None

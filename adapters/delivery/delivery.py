@@ -1,4 +1,4 @@
-"""What is done for one job: an answer, a refusal, an answer anew, or its removal."""
+"""What is done for one job: an answer, a refusal, a new answer, or its removal."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -68,14 +68,14 @@ class Delivery:
         return self._lease.job.arrival.key
 
     async def run(self, stale_after: timedelta) -> None:
-        """Do what the job asks for; run again by whoever, it shows the same, once.
+        """Do what the job asks for; run again by any worker, it shows the same, once.
 
         Args:
             stale_after: The age at which a question is not answered any more.
 
         Raises:
             DeliveryError: when the platform does not take it.
-            LeaseLost: when somebody else holds the job.
+            LeaseLost: when another worker holds the job.
             TwinWaits: when the same question is being answered: it is to be put back.
         """
         job, lease = self._lease.job, self._lease
@@ -167,9 +167,9 @@ class Delivery:
             answering.result()
 
     async def _about_last(self, job: Job, request: AgentRequest) -> PointedBack | None:
-        """Return what is told of the last answer, where that is asked; None: it is not.
+        """Return what is said of the last answer, where that is asked; None: it is not.
 
-        Of an answer from another course nothing is told: it may be closed to the asker by now.
+        Of an answer from another course nothing is said: it may be closed to the asker by now.
         """
         intent = meta_of(job.arrival)
         if intent is None or request.again is not None or request.session_id is None:

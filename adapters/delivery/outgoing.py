@@ -15,7 +15,7 @@ from core.inbox.base import Job, Posted
 from core.models import AgentResponse
 
 _STORE_TRIES = 3
-"""How often a turn is tried again because the database failed, before its asker is told."""
+"""How often a turn is tried again because the database failed, before its asker is notified."""
 
 
 class Outgoing:
@@ -75,7 +75,7 @@ class Outgoing:
     async def finish(self, response: AgentResponse) -> None:
         """Pass the answer on, or tell what it is instead; from now on it cannot be stopped.
 
-        What could not be stored would be answered anew, and differently, in front of its
+        What could not be stored would be answered again, and differently, in front of its
         reader: another try comes first.
         """
         if (
@@ -116,7 +116,7 @@ class Outgoing:
     ) -> None:
         """Tell the asker a sentence that settles the question, in place of what was shown.
 
-        From now on it cannot be stopped: that would be told as well.
+        From now on it cannot be stopped: that would be sent as well.
         """
         self._decided()
         if self._opening is not None:

@@ -19,7 +19,7 @@ Content = TypeVar("Content")
 Shows = TypeVar("Shows", contravariant=True)
 
 _READING_AFTER = 0.4
-"""Seconds without text until readers are told what is read; most answers need no such line."""
+"""Seconds without text until readers see what is read; most answers need no such line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Messages(Protocol[Shows]):
         ...
 
     async def cut(self, parts: int) -> None:
-        """Show nothing behind this many parts."""
+        """Show nothing after this many parts."""
         ...
 
     def close(self) -> None:

@@ -152,7 +152,7 @@ class DiscordAdapter:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the login has told who we are."""
+        """Whether the login has said who the bot is."""
         return self._client.user is not None
 
     async def is_connected(self) -> bool:
@@ -191,7 +191,7 @@ class DiscordAdapter:
         return await self._context.complete(job, request, around)
 
     async def is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return whether somebody is a member of a server; raises DeliveryError."""
+        """Return whether a user is a member of a server; raises DeliveryError."""
         if not self.is_ready:
             raise DeliveryError("we are not logged in to Discord yet")
         return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
@@ -229,7 +229,7 @@ class DiscordAdapter:
         return await reactions.link(Rest(self._client, lambda: None), twin)
 
     async def tidy(self, job: Job) -> None:
-        """Remove messages of ours that answer a job's question and that nobody knows of."""
+        """Remove the bot's messages that answer a job's question and that the job does not name."""
         await tidy(self._client, job)
 
     # --- what the connection tells ---------------------------------------------------
@@ -239,7 +239,7 @@ class DiscordAdapter:
         await self._greeter.meet(*guilds)
 
     async def let_in(self, guild: discord.Guild) -> None:
-        """Do as `joined`; a server that the operator does not admit is told so."""
+        """Do as `joined`; a server that the operator does not admit is notified."""
         await self._greeter.let_in(guild)
 
     async def hidden(self, guild: discord.Guild) -> None:
@@ -253,7 +253,7 @@ class DiscordAdapter:
         await self._intake.begin(message.channel_id, lambda: self._message(message, None))
 
     async def edited(self, data: Json) -> None:
-        """Have an edited question answered anew; a preview that Discord adds is no edit."""
+        """Have an edited question answered again; a preview that Discord adds is no edit."""
         await self._edited(data, surroundings.guild_of(self._client, data))
 
     async def deleted(self, channel_id: int, message_id: int) -> None:
@@ -268,7 +268,7 @@ class DiscordAdapter:
         await self._intake.begin(channel_id, lambda: self._desk.deleted(unheard, moment))
 
     async def reacted(self, data: Json) -> None:
-        """Have a question answered whose offer somebody takes up."""
+        """Have a question answered whose offer a user takes up."""
         reaction = reactions.read_reaction(data)
         if reaction.emoji != reactions.OFFER or reaction.user == self._me.id:
             return
@@ -291,7 +291,7 @@ class DiscordAdapter:
         self._hearing.released(shard_id)
 
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
-        """Look for what was said while nobody listened."""
+        """Look for what was said while the bot was away."""
         if resumed:
             self._hearing.resumed(shard_id)
             return

@@ -28,7 +28,7 @@ _OWN = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A reaction that somebody added to a message."""
+    """A reaction that a user added to a message."""
 
     channel: int
     message: int

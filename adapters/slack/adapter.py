@@ -121,7 +121,7 @@ class SlackAdapter:
             await asyncio.wait(running)
 
     async def close(self) -> None:
-        """Disconnect; what Slack has told by then is taken in and acknowledged."""
+        """Disconnect; what Slack has sent by then is taken in and acknowledged."""
         try:
             for transport in self._transports:
                 await transport.close()
@@ -133,7 +133,7 @@ class SlackAdapter:
 
     @property
     def is_ready(self) -> bool:
-        """Whether Slack has told who we are; of many workspaces the database knows it."""
+        """Whether Slack has said who the bot is; of many workspaces the database knows it."""
         return self._one is None or self._one.is_known
 
     async def is_connected(self) -> bool:
@@ -142,7 +142,7 @@ class SlackAdapter:
         return self.is_ready and all(listening)
 
     async def is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return False: on Slack a tenant stands around every place, and nobody asks."""
+        """Return False: on Slack a tenant stands around every place, and no one asks."""
         return False
 
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
@@ -215,7 +215,7 @@ class SlackAdapter:
         return await reactions.link(self._workspaces, job, twin)
 
     async def tidy(self, job: Job) -> None:
-        """Remove messages of ours that answer a job's question and that nobody knows of."""
+        """Remove the bot's messages that answer a job's question and that the job does not name."""
         await tidy(self._workspaces, job)
 
     async def _asker(self, job: Job) -> str | None:

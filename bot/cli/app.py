@@ -58,7 +58,7 @@ app.command()(demo)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    if sys.stdout is None:  # closed by whoever started us
+    if sys.stdout is None:  # closed by the parent process
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for our whole life
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):

@@ -164,7 +164,7 @@ class ChatServices:
         return DeletedChannels(self.desk, self.places(), Conversations(self.opened.engine))
 
     def facts(self, escape: Callable[[str], str]) -> Facts:
-        """Return what is told about the bot; `escape` is the platform's."""
+        """Return what is said about the bot; `escape` is the platform's."""
         return Facts(
             desk=self.desk,
             directory=self.directory,

@@ -60,9 +60,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DRAIN = 7.0
-"""Seconds that answers under way get when the bot is told to stop; the whole takes ten."""
+"""Seconds that answers under way get when the bot is asked to stop; the whole takes ten."""
 HANDING_BACK = 0.5
-"""Seconds to put the others back into the inbox; nobody waits longer for a silent database."""
+"""Seconds to put the others back into the inbox; no one waits longer for a silent database."""
 CLOSING = 1.5
 """Seconds that the platforms get to take leave, all at the same time."""
 
@@ -146,7 +146,7 @@ class Bot:
         )
         self._build = _platforms(chats)
         self._platforms = {name: build() for name, build in self._build.items()}
-        adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built anew or not
+        adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built again or not
         self._supervisor = Supervisor(meter, self._platforms.keys())
         self.worker = Worker(
             inbox=self.inbox,
@@ -190,7 +190,7 @@ class Bot:
         self.disks = DiskWatch(settings)
 
     async def _is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return whether somebody is a member of a tenant, where its platform can tell."""
+        """Return whether a user is a member of a tenant, where its platform can tell."""
         platform = self._platforms.get(tenant.platform)
         return platform is not None and await platform.is_member(tenant, user)
 
@@ -242,7 +242,7 @@ class Bot:
             task.result()
 
     async def _run(self, name: str) -> None:
-        """Run a platform until it is closed; one that fails is built anew for its next start."""
+        """Run a platform until it is closed; one that fails is built again for its next start."""
         platform = self._platforms[name]
         try:
             await platform.run()
@@ -253,7 +253,7 @@ class Bot:
 
 
 async def _close(platform: ChatPlatform) -> None:
-    """Close a platform; a dead network keeps nobody waiting, and neither does a broken part."""
+    """Close a platform; a dead network keeps no one waiting, and neither does a broken part."""
     try:
         async with asyncio.timeout(CLOSING):
             await platform.close()

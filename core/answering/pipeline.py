@@ -79,7 +79,7 @@ class Pipeline:
     ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last the response.
 
-        A service that fails is told in the response, but for the database: it could not keep
+        A service that fails is reported in the response, but for the database: it could not keep
         that response, and another try may succeed.
 
         Args:

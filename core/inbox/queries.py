@@ -88,7 +88,7 @@ class InboxQueries:
             return AgentRequest.model_validate(kept, context=STORED) if kept else None
 
     async def by_message(self, platform: str, message_id: str) -> Answered | None:
-        """Return the latest event that a message of ours answers."""
+        """Return the latest event that a message of the bot's answers."""
         post = (PostRow.platform == platform, PostRow.message_id == message_id)
         root = select(PostRow.key).where(*post).scalar_subquery()
         events = select(InboxRow).where(

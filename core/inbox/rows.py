@@ -132,7 +132,7 @@ class CursorRow(Base):
 def is_waiting(row: Any = InboxRow) -> ColumnElement[bool]:
     """Return the condition that an event is not answered yet.
 
-    Its value stands in the statement itself: a database that is told it later would not see
+    Its value stands in the statement itself: a database that gets it later would not see
     that it may use an index of waiting events.
     """
     waiting: ColumnElement[bool] = row.state == literal(State.WAITING.value, literal_execute=True)
@@ -201,7 +201,7 @@ def arrival_from(row: InboxRow | Row[Any], token: str | None = None) -> Arrival:
 
 
 def answered_from(row: InboxRow) -> Answered:
-    """Return what leads from a message of ours to its question."""
+    """Return what leads from a message of the bot's to its question."""
     return Answered(
         key=row.key,
         platform=row.platform,

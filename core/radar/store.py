@@ -1,4 +1,4 @@
-"""The SQL side of the radar: what weeks told, and where it is posted every week."""
+"""The SQL side of the radar: what is reported of weeks, and where it is posted every week."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _CLAIMED_FOR = timedelta(minutes=5)
 
 
 class RadarWeekRow(Base):
-    """What may be told of a course's week in a tenant; it never changes, whoever is forgotten."""
+    """What may be shown of a course's week in a tenant; it never changes."""
 
     __tablename__ = "radar_weeks"
 
@@ -48,12 +48,12 @@ class RadarChannelRow(Base):
     enterprise: Mapped[str | None] = mapped_column(Text)
     """The organisation around a workspace, where its platform needs to know."""
     locale: Mapped[str | None] = mapped_column(Text)
-    """Of whoever chose the channel."""
+    """Of the user who chose the channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeekTold:
-    """What may be told of a week."""
+    """What may be shown of a week."""
 
     least_askers: int
     activity: tuple[SectionActivity, ...]
@@ -84,13 +84,13 @@ class RadarStore:
         self._engine = engine
 
     async def week(self, course_id: str, tenant: str, week: date) -> WeekTold | None:
-        """Return what was told of a week, or None where that is not settled yet."""
+        """Return what was reported of a week, or None where that is not settled yet."""
         async with reading(self._engine) as db:
             row = await db.get(RadarWeekRow, (course_id, tenant, week))
         return None if row is None else _told(row.least_askers, row.content)
 
     async def settle(self, course_id: str, tenant: str, week: date, told: WeekTold) -> WeekTold:
-        """Keep what is told of a week from now on, and return it; the first to settle it wins."""
+        """Keep the report of a week from now on, and return it; the first to settle it wins."""
         insert = insert_into(self._engine, RadarWeekRow).values(
             course_id=course_id,
             tenant=tenant,

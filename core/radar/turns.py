@@ -21,7 +21,7 @@ _PAGE = 100
 """Turns that are read at once: each holds its whole answer."""
 _AT_ONCE = 500
 _DEEPEST = 2
-"""Headings that a section is told by."""
+"""Headings that a section is named by."""
 CONSOLE = "console"
 """The platform of the operator's own questions, which are not counted."""
 
@@ -36,7 +36,7 @@ class AskedTurn:
 
 @dataclass(frozen=True, slots=True)
 class VoteReason:
-    """Why somebody found an answer not helpful."""
+    """Why a user found an answer not helpful."""
 
     voter: str
     text: str

@@ -275,7 +275,7 @@ class Catalogue:
                 await db.execute(statement, rows)
 
     async def prune_vectors(self, unused_since: datetime) -> int:
-        """Delete the vectors nobody asked for since that time, and return how many.
+        """Delete the vectors no one asked for since that time, and return how many.
 
         Always safe: a deleted vector is computed again when it is needed.
         """
@@ -289,7 +289,7 @@ class Catalogue:
 
 
 def _free(wanted: Select[str, bytes]) -> ColumnElement[bool]:
-    """Match the vectors of a query that nobody else holds: nobody waits, so no deadlock."""
+    """Match the vectors of a query that no one else holds: no one waits, so no deadlock."""
     held = wanted.with_for_update(skip_locked=True)
     return tuple_(CachedVectorRow.model, CachedVectorRow.key).in_(held)
 

@@ -18,7 +18,7 @@ def nonce(key: str, channel: int, part: int, again: int = 0) -> str:
     Args:
         key: The key of the event that is answered.
         channel: Where the part is posted.
-        again: How often this part was deleted by somebody and posted anew.
+        again: How often this part was deleted by a user and posted again.
     """
     post = f"{key}:{channel}:{part}:{again}"
     return hashlib.blake2b(post.encode(), digest_size=12).hexdigest()
@@ -78,7 +78,7 @@ def strays(
     question: int | None,
     own_thread: bool,
 ) -> list[str]:
-    """Return the ids of our messages that answer a question beside the known ones.
+    """Return the ids of our messages that answer a question other than the known ones.
 
     They have a button of the request, or reply to the question. In a thread that was opened
     for the answer, whose messages reply to nothing, they repeat a known one.

@@ -34,7 +34,7 @@ _LONGEST_ANSWER = 12
 _MOST_PICTURES = 10
 _GOES_ON = " …"
 _NOTHING = "…"
-"""Stands where a text is of characters that nobody can see."""
+"""Stands where a text is of characters that no one can see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Post:
     choice: Choice | None = None
     nearest: Nearest | None = None
     pings: int | None = None
-    """The user whom its first line names, and who is notified of it; None: nobody is."""
+    """The user whom its first line names, and who is notified of it; None: no one is."""
     is_answer: bool = False
     """Whether it is a finished answer, or a part of one."""
 
@@ -82,7 +82,7 @@ def growing(
 ) -> Post:
     """Return the beginning of an answer that is being written; the placeholder without text.
 
-    What comes behind LONGEST_GROWING characters changes nothing any more.
+    What comes after LONGEST_GROWING characters changes nothing any more.
     """
     written = _body(text[:LONGEST_GROWING])
     if not written.strip():
@@ -93,7 +93,7 @@ def growing(
 
 
 def announcing(post: Post, pings: int | None) -> Post:
-    """Return the first message of what staff say to somebody, who is named and notified."""
+    """Return the first message of what staff say to a user, who is named and notified."""
     if pings is None:
         return post
     line = i18n.text("help-reply", who=f"<@{pings}>")
@@ -136,7 +136,7 @@ def answer(
         asked: The question, where readers would not see it otherwise.
         private: Whether the asker alone sees it.
         one_message: Put all of it into one message; what does not fit then is left out, and the
-            reader told so.
+            reader notified.
         pictures: Of the answer's `formulas`, at most; each is attached where its formula stands.
         earlier: Where the same question was answered before.
     """

@@ -108,7 +108,7 @@ class ButtonActions:
     async def clicked(
         self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
-        """Do what the pressed button says; the clicker is told when it cannot be done."""
+        """Do what the pressed button says; the clicker reads when it cannot be done."""
         action = body["actions"][0]
         pressed, chosen = blocks.pressed(action), blocks.chosen(action)
         doing: Callable[[_Press], Awaitable[Json | str | None]]

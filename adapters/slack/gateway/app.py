@@ -93,7 +93,7 @@ def bolt_app(
         authorize=cast("Callable[..., Awaitable[AuthorizeResult]]", authorize),
         process_before_response=True,
         request_verification_enabled=False,
-        raise_error_for_unhandled_request=True,  # else bolt logs what somebody wrote
+        raise_error_for_unhandled_request=True,  # else bolt logs what a user wrote
         user_facing_authorize_error_message=text("slack-not-installed"),
         attaching_conversation_kwargs_enabled=False,
     )

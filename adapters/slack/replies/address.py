@@ -52,7 +52,7 @@ class Address:
 
     @property
     def is_private(self) -> bool:
-        """Whether nobody but the asker sees the answer."""
+        """Whether no one but the asker sees the answer."""
         return self.ephemeral or self.channel.startswith("D")
 
     @classmethod

@@ -25,7 +25,7 @@ from core.models import AgentResponse
 from core.text.sentences import sentence_spans
 
 LONGEST_MARKDOWN = 8_500
-"""Of a message that may have 12,000 with its notes: room for escapes nobody foresaw."""
+"""Of a message that may have 12,000 with its notes: room for unexpected escapes."""
 LONGEST_GROWING = 8_000
 """Characters of an unfinished answer that are shown."""
 LONGEST_NOTES = 2_900
@@ -35,7 +35,7 @@ _LONGEST_ANSWER = 6
 _HTTP = re.compile(r"https?://")
 _GOES_ON = " …"
 _NOTHING = "…"
-"""Stands where a text is of characters that nobody can see."""
+"""Stands where a text is of characters that no one can see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Post:
     after: str = ""
     """What stands below the table, as `markdown`."""
     pings: str | None = None
-    """The user whom its first line names and notifies; None: nobody is."""
+    """The user whom its first line names and notifies; None: no one is."""
     sources: tuple[tuple[str, str], ...] = ()
     """Title and address of the pages that it cites."""
 
@@ -122,7 +122,7 @@ def _settled(asked: str | None, written: str) -> str:
 
 
 def announcing(post: Post, pings: str | None) -> Post:
-    """Return the first message of what staff say to somebody, who is named and notified."""
+    """Return the first message of what staff say to a user, who is named and notified."""
     return post if pings is None else replace(post, pings=pings)
 
 
@@ -170,7 +170,7 @@ def answer(
         asked: The question, where readers would not see it otherwise.
         private: Whether the asker alone sees it.
         one_message: Put all of it into one message; what does not fit then is left out, and
-            the reader told so.
+            the reader notified.
         looked_at: The title of the course, where it was chosen by what the asker looks at.
         earlier: Where the same question was answered before.
     """
@@ -249,7 +249,7 @@ def _earlier(earlier: EarlierThread | None) -> list[str]:
 def _notes(response: AgentResponse, told: Sequence[str], more: Sequence[str]) -> list[str]:
     """Return the small print, in as many texts as it needs; one at least, which may be empty.
 
-    Where it is long, quotes are left out, and what is told besides comes first.
+    Where it is long, quotes are left out, and what is said besides comes first.
     """
     places, word = footnotes(response), lead_in(response)
     below = [*(words(one_line(remark)) for remark in told), *more]

@@ -116,7 +116,7 @@ async def tell(
 ) -> None:
     """Tell the asker a sentence, as `ChatAdapter.tell` does.
 
-    In a direct message it is a message like any other, which nobody else reads.
+    In a direct message it is a message like any other, which no one else reads.
     """
     address = Address.of(job)
     rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
