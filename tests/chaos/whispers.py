@@ -1,6 +1,6 @@
 """Which question a message settles that its asker alone sees, or that came with a command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.inbox.audience import Audience, Settlement
 from tests.chaos.history import Asked
@@ -8,7 +8,7 @@ from tests.chaos.sentences import Said, is_meanwhile, said
 from tests.chaos.shown import Message
 from tests.wire import discord, slack
 
-_SETTLES = {
+_SETTLES: Mapping[Said | None, str] = {
     Said.REFUSAL: Settlement.REFUSED.value,
     Said.POINTER: Settlement.POINTED.value,
     Said.BACK: Settlement.POINTED_BACK.value,

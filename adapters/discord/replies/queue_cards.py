@@ -51,4 +51,4 @@ async def _standing(rest: Rest, due: CardDue) -> str | None:
         return None
     since = discord.utils.time_snowflake(due.posted_since - _CLOCKS)
     messages = await rest.messages_after(int(due.channel.channel), since)
-    return first_part(messages, rest.me, request_id=due.help_id, question=None)
+    return first_part(messages, rest.me, "", request_id=due.help_id, question=None)
