@@ -14,7 +14,7 @@ PYTEST := $(PYTEST_ALONE) -n $(PYTEST_WORKERS) --dist loadgroup
 EVERYDAY := not slow and (not costly or essential)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground screenshots test test-all test-again test-slow fetch-model test-model failpoints mutants bench chaos soak check format lock clean
+.PHONY: help install demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench chaos soak check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your bro
 
 screenshots: $(VENV)/runtime.done ## Take the handbook's pictures of the playground, in Chromium
 	@$(BIN)/python -m tests.wire.playground.screenshots
+
+docs: $(VENV)/dev.done ## Build the handbook as a site in site/; a broken link or anchor fails
+	@$(BIN)/properdocs build --quiet --clean
+	@echo "Ready: site/index.html"
 
 test: $(VENV)/dev.done ## Run the tests of every day (a few minutes on two quiet cores)
 	@$(PYTEST) -m "$(EVERYDAY)"

@@ -1,11 +1,14 @@
 """The Protocols that every platform, and every way of answering, speaks."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
 from core.errors import BotError
+from core.help_requests.cards import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
 from core.radar.post import RadarPost
@@ -24,7 +27,7 @@ class Reply(Protocol):
         ...
 
     async def update(self, delta: str) -> None:
-        """Show some more of the answer, right behind what was shown before."""
+        """Show some more of the answer, right after what was shown before."""
         ...
 
     async def withdraw(self) -> None:
@@ -38,8 +41,8 @@ class Reply(Protocol):
     async def fail(self, error: BotError) -> None:
         """Tell the reader that there is no answer; called once, last.
 
-        Readers are told `error.user_message`. Where the reader is the operator, as at a
-        terminal, the error's own text may be told instead.
+        Readers see `error.user_message`. Where the reader is the operator, as at a
+        terminal, the error's own text may be shown instead.
         """
         ...
 
@@ -51,12 +54,12 @@ class PostKeeper(Protocol):
         """Store what the platform has now.
 
         Raises:
-            LeaseLost: somebody else answers by now; nothing more may be posted.
+            LeaseLost: another worker answers by now; nothing more may be posted.
         """
         ...
 
     def check(self) -> None:
-        """Raise LeaseLost when the lease has run out by our own clock; asks nobody.
+        """Raise LeaseLost when the lease has run out by this machine's clock, without a query.
 
         To be called right before every call of the platform.
         """
@@ -79,6 +82,14 @@ class PostKeeper(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierThread:
+    """Where the same question was answered before, for who sees the new answer."""
+
+    link: str
+    asked_at: datetime
+
+
 class PlatformReply(Protocol):
     """An answer in a chat platform, with its placeholder in place."""
 
@@ -94,8 +105,8 @@ class PlatformReply(Protocol):
         """Do as `Reply.withdraw` does."""
         ...
 
-    async def finish(self, response: AgentResponse) -> None:
-        """Do as `Reply.finish` does."""
+    async def finish(self, response: AgentResponse, earlier: EarlierThread | None = None) -> None:
+        """Do as `Reply.finish` does; `earlier` is shown below the answer."""
         ...
 
     async def leave(self) -> None:
@@ -165,7 +176,7 @@ class ChatAdapter(Protocol):
         What it shows is gone, or the asker's alone, when the question is answered.
 
         Args:
-            job: Held by nobody; `arrival.told_to_wait` is set.
+            job: Held by no worker; `arrival.told_to_wait` is set.
 
         Raises:
             DeliveryError: when the platform does not take it.
@@ -220,7 +231,7 @@ class ChatAdapter(Protocol):
         ...
 
     async def tidy(self, job: Job) -> None:
-        """Remove messages of ours that answer a job's question and are not in `job.posted`.
+        """Remove the bot's messages that answer a job's question and are not in `job.posted`.
 
         Called some time after the answer, when a post may have been applied unseen. A
         platform that never shows the same post twice has nothing to do.
@@ -246,8 +257,27 @@ class ChatPlatform(ChatAdapter, Protocol):
         """
         ...
 
+    async def show_card(self, due: CardDue, card: QueueCard) -> str:
+        """Show a request in a channel of the staff, and return the id of the message.
+
+        The message that shows it already is changed: `due.message`, or what is found of those
+        posted since `due.posted_since`.
+
+        Raises:
+            DeliveryError: when the platform does not take it; `permanent` when it never will.
+        """
+        ...
+
+    async def remove_card(self, due: CardDue) -> None:
+        """Delete the message that shows a request; one that is gone is no error.
+
+        Raises:
+            DeliveryError: as `show_card` does.
+        """
+        ...
+
     async def is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return whether somebody is a member of a tenant that the bot is in.
+        """Return whether a user is a member of a tenant that the bot is in.
 
         Asked where no tenant stands around a place, as in direct messages of a platform that
         gives them none.

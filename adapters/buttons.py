@@ -66,6 +66,10 @@ _LABELS = {
 }
 
 
+ON_CARD = (Button.TAKE, Button.ANSWER, Button.DISMISS)
+"""What staff can do with a request that waits."""
+
+
 def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
     """Yield the buttons that an answer has on every platform; an error has none.
 
@@ -95,7 +99,7 @@ def custom_id(button: Button, request_id: UUID) -> str:
 
 
 def parsed(custom_id: str) -> tuple[Button, UUID] | None:
-    """Return what a custom id says; None: it is not one of ours."""
+    """Return what a custom id says; None: it is not one of the bot's."""
     match = ANY.fullmatch(custom_id)
     if match is None or match["button"] not in {*Button}:
         return None

@@ -50,7 +50,7 @@ class JsonReply:
         """Show nothing: the answer follows."""
 
     async def reading(self, headings: Sequence[str]) -> None:
-        """Show nothing: what is read is told by the footnotes."""
+        """Show nothing: the footnotes say what is read."""
 
     async def update(self, delta: str) -> None:
         """Show nothing: only the whole answer is valid JSON."""

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.errors import ConfigurationError, StoreError
 from core.storage.database import create_engine, dispose, store_errors
 
-HEAD_REVISION = "0018"
+HEAD_REVISION = "0020"
 """The latest migration; revisions are numbered, so that an older code can tell a newer one."""
 _UNKNOWN_REVISION = (
     "The backup was made by a newer version of Glossator (its tables are of revision {revision}, "
@@ -31,9 +31,9 @@ class SchemaState(StrEnum):
     AHEAD = "ahead"
     """A newer version of the code has migrated it."""
     UNKNOWN = "unknown"
-    """Its revision is not one of ours: it belongs to another application."""
+    """Its revision is not one of the bot's: it belongs to another application."""
     UNVERSIONED = "unversioned"
-    """It has tables of ours, and does not say of which revision: no migration fits for sure."""
+    """It has the bot's tables, and does not say of which revision: no migration fits for sure."""
 
 
 WHAT_TO_DO = {
@@ -204,7 +204,7 @@ def _state_of(connection: Connection) -> SchemaState:
 
 
 def _has_tables(connection: Connection) -> bool:
-    """Return whether any table of ours is there."""
+    """Return whether any table of the bot's is there."""
     from core.tables import METADATA
 
     return not METADATA.tables.keys().isdisjoint(inspect(connection).get_table_names())

@@ -12,7 +12,7 @@ from core.runtime.log_context import REQUEST
 
 
 class _Lines(logging.Formatter):
-    """One line a record; with the traceback of what nobody foresaw, if that is wanted."""
+    """One line a record; with the traceback of what was not expected, if that is wanted."""
 
     def __init__(self, *, with_tracebacks: bool) -> None:
         super().__init__()
@@ -81,9 +81,9 @@ def configure_logging(
 
 
 def tell(message: str, level: str = "INFO") -> None:
-    """Tell the person at the terminal something beside the output, whatever the log's level.
+    """Tell the person at the terminal something besides the output, whatever the log's level.
 
-    Where log lines are JSON, it is such a line: whoever reads them reads nothing else.
+    Where log lines are JSON, it is such a line: their reader reads nothing else.
     """
     if wanted_log_format() == "json":
         fields = {"levelname": level, "name": "bot", "msg": message}

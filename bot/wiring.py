@@ -101,7 +101,7 @@ class Services:
 
     @cached_property
     def radar(self) -> "Radar":
-        """What may be told of a course's weeks."""
+        """What may be shown of a course's weeks."""
         from core.radar.report import Radar
         from core.radar.store import RadarStore
         from core.radar.turns import WeekReader
@@ -286,6 +286,7 @@ class Services:
         """
         from bot.cli.ingest_room import check_room
         from core.grounding.planted import planted_in
+        from core.ingestion.changes.store import CourseChanges
         from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
@@ -294,6 +295,7 @@ class Services:
         return Ingestion(
             catalogue=self.catalogue,
             accounts=IngestAccounts(self.engine),
+            changes=CourseChanges(self.engine),
             index=self.index,
             embedder=self.embedders.of_course(course_id),
             sentence_embedder=self.local,
@@ -331,7 +333,7 @@ async def open_services(
 ) -> AsyncIterator[Services]:
     """Open the database, index and models that the settings name; a provider at its first use.
 
-    A fresh database gets its tables. `announce` is told of work that takes seconds, and
+    A fresh database gets its tables. `announce` is called with work that takes seconds, and
     `steadily` carries out each step that needs the database. `keys` are made where they are
     missing; those that are there must be the database's. Without `needs_room`, a disk that is
     full or read-only is only read.
@@ -427,7 +429,7 @@ def make_data_dir(folder: Path, *, needs_room: bool = True) -> None:
 
 
 def terminal_user(keys: Keys) -> str:
-    """Return the pseudonym of whoever sits at this terminal."""
+    """Return the pseudonym of the user who sits at this terminal."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):

@@ -5,7 +5,7 @@ BotError                  .user_message: one safe sentence for the reader
 │   ├── EmptyQuestion · QuestionTooShort · QuestionTooLong · UnknownSection
 │   ├── RateLimited
 │   └── Stopped
-├── ServiceError          nobody here; the same request may succeed later
+├── ServiceError          no user; the same request may succeed later
 │   ├── EmbeddingError · VectorIndexError (CollectionMissing, CollectionDamaged, IndexFull) ·
 │   │   GenerationError (TokenLimitReached) ·
 │   │   StoreError (StoreRefused, StoreDamaged, StoreDataError, StoreUnwritable)
@@ -121,13 +121,13 @@ class VectorIndexError(ServiceError):
 
 
 class CollectionMissing(VectorIndexError):
-    """The index does not hold a course's text any more, until somebody ingests it again."""
+    """The index does not hold a course's text any more, until it is ingested again."""
 
     sentence = Message("error-text-missing")
 
 
 class CollectionDamaged(VectorIndexError):
-    """What the index holds of a course is not whole, until somebody ingests it again."""
+    """What the index holds of a course is not whole, until it is ingested again."""
 
     sentence = Message("error-text-damaged")
 
@@ -159,7 +159,7 @@ class StoreRefused(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The database's file is broken, and will be until somebody replaces it."""
+    """The database's file is broken, and will be until it is replaced."""
 
     sentence = Message("error-memory-damaged")
 

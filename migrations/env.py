@@ -1,4 +1,4 @@
-"""What Alembic runs; the connection is lent by whoever migrates."""
+"""What Alembic runs; the connection is lent by the caller."""
 
 from alembic import context
 

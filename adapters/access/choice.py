@@ -1,4 +1,4 @@
-"""The courses between which somebody is let choose, and the names of that menu."""
+"""The courses between which a user is let choose, and the names of that menu."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What readers are told about the courses: which there are, their sections and sources.
+"""What readers learn about the courses: which there are, their sections and sources.
 
 Every method that tells of a course is given its reader, and tells of no other course: a course
 that may not be read is the same as one that there is not.
@@ -61,7 +61,7 @@ class CourseDirectory:
         return {course_id: mark for course_id, mark in known.items() if course_id != self._handbook}
 
     async def only(self, reader: Reader) -> str | None:
-        """Return the course that is meant where none was chosen; None: nobody can tell.
+        """Return the course that is meant where none was chosen; None: it is not clear.
 
         It is the only one; where the operator's own tenants have none yet, the handbook.
         """
@@ -129,7 +129,7 @@ class CourseDirectory:
         return self._sections[generation]
 
     async def _all(self) -> dict[str, ListedCourse]:
-        """Return all courses that have a text, whoever may read them."""
+        """Return all courses that have a text, including those with limited readers."""
         if time.monotonic() - self._read_at > _FRESH:
             known = await self._catalogue.courses()
             self._known = {c.course_id: ListedCourse(c, e) for c, e in known if e is not None}

@@ -1,4 +1,4 @@
-"""Where somebody is, and who they are: what decides which courses they may read."""
+"""Where a user is, and who they are: what decides which courses they may read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _NO_TENANT = "@me"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Somebody at a place, by the platform's ids."""
+    """A user at a place, by the platform's ids."""
 
     platform: str
     workspace: str

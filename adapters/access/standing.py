@@ -12,7 +12,7 @@ from core.storage.channels.rules import Rules
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Somebody at a place, and what finds out who they are in its tenant."""
+    """A user at a place, and what finds out who they are in its tenant."""
 
     location: Location
     member: MemberLookup
@@ -36,7 +36,7 @@ class StaffStanding:
         self._roster = roster
 
     async def is_staff(self, who: Presence, rules: Rules | None = None) -> bool:
-        """Return whether somebody is staff at a place, for the course that answers there.
+        """Return whether a user is staff at a place, for the course that answers there.
 
         Args:
             rules: What holds there, from who knows it already.
@@ -51,5 +51,5 @@ class StaffStanding:
         return await self.is_staff_of(who, course_id)
 
     async def is_staff_of(self, who: Presence, course_id: str | None) -> bool:
-        """Return whether somebody is staff of a course in their tenant, wherever they are there."""
+        """Return whether a user is staff of a course in their tenant, wherever they are there."""
         return await self._roster.includes(who.tenants, who.member, course_id)

@@ -1,4 +1,4 @@
-"""What holds where somebody is: the rules, the reader, and the course that is meant there."""
+"""What holds where a user is: the rules, the reader, and the course that is meant there."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from core.storage.channels.rules import OperatorRules, Rules, in_force, is_kept_
 from core.storage.channels.store import ChannelRules
 
 _MOST_CHOICES = 25
-"""Courses between which somebody is let choose."""
+"""Courses between which a user is let choose."""
 _MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What holds where somebody is, and who reads there."""
+    """What holds where a user is, and who reads there."""
 
     rules: Rules
     reader: Reader

@@ -154,7 +154,7 @@ class Attention:
         return False
 
     async def _is_open(self, incoming: IncomingMessage, rules: Rules, *, begins: bool) -> bool:
-        """Return whether what is said to nobody may be meant for the bot here."""
+        """Return whether what is said to no one may be meant for the bot here."""
         if not begins and rules.follow_ups is not FollowUps.UNTIL_PEOPLE_TALK:
             return False
         return not await self.is_paused(incoming)

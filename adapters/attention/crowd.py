@@ -46,9 +46,9 @@ async def answered_twin(inbox: Inbox, job: Job, moment: datetime | None = None) 
 
 
 async def unlink_all(inbox: Inbox, change: Arrival) -> None:
-    """Have those told who were shown a link to an answer that an edit or a deletion takes away.
+    """Have those notified who were shown a link to an answer that an edit or a deletion takes away.
 
-    Who is shown one later is told by `unlink_if_gone`.
+    Who is shown one later is notified by `unlink_if_gone`.
 
     Args:
         change: The edit or the deletion, which stands in the inbox.
@@ -62,7 +62,7 @@ async def unlink_all(inbox: Inbox, change: Arrival) -> None:
 
 
 async def unlink_if_gone(inbox: Inbox, linked: Arrival) -> None:
-    """Have an asker told whose link was shown while the answer it leads to was taken away.
+    """Have an asker notified whose link was shown while the answer it leads to was taken away.
 
     Args:
         linked: Their question, which has ended; any other does nothing.

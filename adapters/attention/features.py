@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float32]
 N_GRAMS = 1_024
 """Buckets that runs of characters and pairs of words are hashed to."""
 _MOST_CHARACTERS = 600
-"""What stands behind does not change what kind of a line it is."""
+"""What follows it does not change what kind of a line it is."""
 _MOST_SINCE = 4
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 _PICTURES = re.compile("[^\x00-\u024f\u2000-\u206f]")

@@ -70,7 +70,7 @@ def parts_of(
 
     Args:
         files: For each its URL, name, declared media type ("" if none) and size in bytes.
-        voice: Whether the message is a recording of somebody speaking.
+        voice: Whether the message is a recording of speech.
     """
     readable, unread = list[TextFile](), list[UnreadPart]()
     for url, name, declared, size in files:

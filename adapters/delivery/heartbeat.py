@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class Pulse:
-    """Is told of every round, and tells how long ago the last one was."""
+    """Counts every round, and knows how long ago the last one was."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

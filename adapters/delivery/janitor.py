@@ -20,10 +20,10 @@ from core.telemetry.metering import HEALED, NO_METER, Meter
 logger = logging.getLogger(__name__)
 
 STEPS = ("healing", "tidied", "healed")
-"""What `reached` is told, in this order."""
+"""What `reached` is called with, in this order."""
 
 _LOOKING = 0.8
-"""The part of its lease that a look may take, so that nobody else looks at the same time."""
+"""The part of its lease that a look may take, so that no other process looks at the same time."""
 _LOOK_AGAIN_IN = timedelta(minutes=1)
 _LOOKED_FOR = timedelta(days=1)
 """How long a platform may fail before its messages are not looked for any more."""
@@ -52,7 +52,7 @@ class Janitor:
             retention: Deletes what is too old; None: nothing is deleted.
             every: Seconds between two looks.
             lease: Seconds that one look may take, and after which another janitor tries.
-            reached: Is told each of STEPS.
+            reached: Called with each of STEPS.
         """
         self._inbox = inbox
         self._adapters = adapters

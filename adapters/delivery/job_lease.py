@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Reached = Callable[[str], Awaitable[None] | None]
-"""Is told the name of each step, when it is reached; tests end the process there."""
+"""Called with the name of each step, when it is reached; tests end the process there."""
 
 DONE = "done"
 """What became of a job that was delivered."""
@@ -51,7 +51,7 @@ def unstoppable_clock() -> float:
 
 
 def noticed(task: asyncio.Task[Any]) -> None:
-    """Take note of a failure for which nobody waits any more, as the job was lost or cancelled."""
+    """Take note of a failure that is not awaited any more, as the job was lost or cancelled."""
     if not task.cancelled():
         task.exception()
 
@@ -88,7 +88,7 @@ class JobLease:
         self.linked_to: str | None = None
         """The key of the question to whose answer the asker is shown a link instead."""
         self.is_settled = False
-        """Whether the inbox is done with it: nobody else will take it over."""
+        """Whether the inbox is done with it: no other process will take it over."""
         self.was_refused = False
         """Whether what was to be sent once was certainly not sent so far."""
         self.limit: asyncio.Timeout | None = None
@@ -103,7 +103,7 @@ class JobLease:
         self._until = claimed_at + lease * (1 - _MARGIN)
 
     def check(self) -> None:
-        """Raise LeaseLost when the lease has run out by our own clock; asks nobody."""
+        """Raise LeaseLost when the lease has run out by this machine's clock, without a query."""
         if not self.is_settled and self._clock() >= self._until:
             raise LeaseLost(f"the lease of {self.job.arrival.key} has run out")
 
@@ -113,10 +113,10 @@ class JobLease:
         self._meter.count(AMBIGUOUS, self.job.arrival.platform)
 
     async def settle(self) -> None:
-        """End the job in the inbox as its `settlement`; from then on nobody else can hold it.
+        """End the job in the inbox as its `settlement`; from then on no other process can hold it.
 
         Raises:
-            LeaseLost: when somebody else holds the job.
+            LeaseLost: when another worker holds the job.
         """
         if self.is_settled:
             return
@@ -137,7 +137,7 @@ class JobLease:
 
         Raises:
             DeliveryError: what `send` raised last; `was_refused` says whether nothing was shown.
-            LeaseLost: when somebody else holds the job.
+            LeaseLost: when another worker holds the job.
         """
         await self.settle()
         if self.limit is not None and not self.limit.expired():
@@ -160,7 +160,7 @@ class JobLease:
         """Store what the platform has now; a database that fails is tried again.
 
         Raises:
-            LeaseLost: when somebody else holds the job, or we may not hold it any more.
+            LeaseLost: when another worker holds the job, or we may not hold it any more.
         """
         await self.reach("posted")
         await self.persist(lambda: self._inbox.keep(self.job, posted))
@@ -168,7 +168,7 @@ class JobLease:
         await self.reach("posts kept")
 
     async def reach(self, step: str) -> None:
-        """Tell whoever watches that a step is reached."""
+        """Tell the watcher that a step is reached."""
         if (waiting := self._reached(step)) is not None:
             await waiting
 
@@ -227,7 +227,7 @@ class JobLease:
         task.result()
 
     def _begin_renewal(self, renewals: list[asyncio.Task[bool]]) -> None:
-        """Begin to renew beside what has not been answered yet.
+        """Begin to renew in parallel to what has not been answered yet.
 
         That may be slow, and is not given up for it: its connection would be lost with it,
         and the next one would be slower still. Or it hangs, and does not keep this one waiting.

@@ -1,11 +1,11 @@
 """What is sent about one question: an answer where it belongs, or a sentence to its asker."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from adapters.base import ChatAdapter, PlatformReply
+from adapters.base import ChatAdapter, EarlierThread, PlatformReply
 from adapters.delivery.job_lease import JobLease, noticed
 from adapters.nearest_sections import Nearest
 from core.errors import BotError, DeliveryError, StoreError, UnknownSection
@@ -15,7 +15,7 @@ from core.inbox.base import Job, Posted
 from core.models import AgentResponse
 
 _STORE_TRIES = 3
-"""How often a turn is tried again because the database failed, before its asker is told."""
+"""How often a turn is tried again because the database failed, before its asker is notified."""
 
 
 class Outgoing:
@@ -26,13 +26,20 @@ class Outgoing:
     """
 
     def __init__(
-        self, adapter: ChatAdapter, job: Job, lease: JobLease, decided: Callable[[], None]
+        self,
+        adapter: ChatAdapter,
+        job: Job,
+        lease: JobLease,
+        decided: Callable[[], None],
+        earlier: Callable[[AgentResponse], Awaitable[EarlierThread | None]],
     ) -> None:
         """Prepare to send.
 
         Args:
             decided: Called when it is certain what is shown: it cannot be stopped any more.
+            earlier: Returns where the question of an answer was answered before.
         """
+        self._earlier = earlier
         self._adapter = adapter
         self._job = job
         self._decided = decided
@@ -68,7 +75,7 @@ class Outgoing:
     async def finish(self, response: AgentResponse) -> None:
         """Pass the answer on, or tell what it is instead; from now on it cannot be stopped.
 
-        What could not be stored would be answered anew, and differently, in front of its
+        What could not be stored would be answered again, and differently, in front of its
         reader: another try comes first.
         """
         if (
@@ -82,7 +89,7 @@ class Outgoing:
         if settlement.audience is Audience.ASKER:
             await self.tell(settlement, response.response_text)
             return
-        await (await self._reply()).finish(response)
+        await (await self._reply()).finish(response, await self._earlier(response))
         await self._lease.reach("answer shown")
 
     async def fail(self, error: BotError) -> None:
@@ -109,7 +116,7 @@ class Outgoing:
     ) -> None:
         """Tell the asker a sentence that settles the question, in place of what was shown.
 
-        From now on it cannot be stopped: that would be told as well.
+        From now on it cannot be stopped: that would be sent as well.
         """
         self._decided()
         if self._opening is not None:

@@ -30,7 +30,7 @@ async def send_until_taken(
 
     Args:
         within: Seconds after which no other try begins.
-        note: Is told True when the platform certainly has nothing, False before each try.
+        note: Called with True when the platform certainly has nothing, False before each try.
 
     Raises:
         Unclear: when it may have been sent.

@@ -17,20 +17,20 @@ logger = logging.getLogger(__name__)
 async def take_turn(
     agent: Agent, request: AgentRequest, reply: Reply, placed: Placed = as_asked
 ) -> None:
-    """Answer `request` through `reply`; the reader is told whatever goes wrong.
+    """Answer `request` through `reply`; the reader sees whatever goes wrong.
 
     1. That there is an answer is passed on, what is read, text as it comes, and the news that
        it no longer holds.
     2. The finished answer, an error outcome included, ends the turn.
-    3. A request that cannot be served is told by `reply.fail`.
-    4. So is a failure that nobody foresaw: the log has it, the reader a safe sentence.
+    3. A request that cannot be served is answered by `reply.fail`.
+    4. So is a failure that was not expected: the log has it, the reader a safe sentence.
 
     Args:
         placed: As of `Agent.stream`.
 
     Raises:
         DeliveryError: when the platform does not take the answer; a later try may succeed.
-        LeaseLost: when somebody else has taken over the delivery.
+        LeaseLost: when another worker has taken over the delivery.
         OSError: when the reader's end is gone.
     """
     with use_locale(request.user_context.locale or current_language()):
@@ -53,7 +53,7 @@ async def _take_turn(agent: Agent, request: AgentRequest, reply: Reply, placed: 
                     case _:
                         await reply.finish(event)
     except (DeliveryError, LeaseLost, OSError):
-        raise  # there is nobody left to tell, or not now
+        raise  # no reader is left, or not now
     except BotError as error:
         await reply.fail(error)
     except Exception as error:

@@ -14,7 +14,7 @@ class Throttle(Generic[Content]):
     """Passes on the newest of many contents, and the last one without fail.
 
     The first content is passed on at once. What comes faster than the interval is left out,
-    save for the newest, which follows when the interval is over, whoever waits meanwhile.
+    save for the newest, which follows when the interval is over, whatever waits meanwhile.
     Two edits are never under way at the same time.
     """
 
@@ -50,7 +50,7 @@ class Throttle(Generic[Content]):
 
         Args:
             after: Seconds for which the content is held back; what follows waits neither for
-                it nor for an interval behind it.
+                it nor for an interval after it.
 
         Raises:
             BotError: what an edit failed with, when no later one can succeed either.
@@ -102,7 +102,7 @@ class Throttle(Generic[Content]):
             if error.permanent:
                 self._failure = error
             self._edited_at = started + (error.retry_after or 0.0)
-        except BotError as error:  # for whoever shows the next content
+        except BotError as error:  # for the caller that shows the next content
             self._failure = error
 
     async def _wait_until(self, moment: float) -> None:

@@ -1,4 +1,4 @@
-"""Tells whoever waits for long that their question is in the inbox: once, and to them alone."""
+"""Tells askers who wait for long that their question is in the inbox: once, and to them alone."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from core.inbox.store import Inbox
 logger = logging.getLogger(__name__)
 
 STEPS = ("wait noted", "wait told")
-"""What `reached` is told, in this order."""
+"""What `reached` is called with, in this order."""
 _EVERY = 1.0
 """Seconds between two looks."""
 _LONGEST = 20.0
@@ -23,9 +23,9 @@ _LONGEST = 20.0
 
 
 class WaitingNotices:
-    """Looks for those who wait; any number of processes may, and each person is told once.
+    """Looks for those who wait; any number of processes may, and each person is notified once.
 
-    It is noted before it is sent: a process that dies in between has told nobody.
+    It is noted before it is sent: a process that dies in between has sent nothing.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class WaitingNotices:
         Args:
             adapters: By platform; events of other platforms are left to others.
             every: Seconds between two looks.
-            reached: Is told each of STEPS.
+            reached: Called with each of STEPS.
         """
         self._inbox = inbox
         self._adapters = adapters

@@ -10,7 +10,7 @@ from datetime import timedelta
 from adapters.attention.crowd import TwinWaits
 from adapters.base import ChatAdapter, ready
 from adapters.delivery import settlement
-from adapters.delivery.delivery import Checked, Delivery
+from adapters.delivery.delivery import Checked, Delivery, Withdraw
 from adapters.delivery.heartbeat import Pulse
 from adapters.delivery.job_lease import JobLease, Reached, nothing, unstoppable_clock
 from core.answering.agent import Agent
@@ -46,21 +46,25 @@ STEPS = (
     "released",
     "given up",
 )
-"""What `reached` is told, roughly in this order; no job comes to all of them."""
+"""What `reached` is called with, roughly in this order; no job comes to all of them."""
 
 _LONGEST_JOB = 180.0
-"""Seconds after which a delivery that does not end is tried anew."""
+"""Seconds after which a delivery that does not end is tried again."""
 _POLL = 1.0
-"""Seconds until the inbox is looked into again, whoever says nothing."""
+"""Seconds until the inbox is looked into again, also when no news comes."""
 _GIVES_WAY = 1.0
 """Seconds at most that an answer is begun later because events are being accepted."""
 _SLOW_TURN = 0.004
 """Seconds that the event loop may take for one turn before no more answers are begun."""
 _UNFORESEEN_TRIES = 5
 _ABANDONED_TRIES = 20
-"""How many processes an event may take with it before its asker is told that it is too late."""
+"""How many processes an event may take with it before its asker reads that it is too late."""
 _LAST_TRIES = 5
 """How often that is tried before the event is given up."""
+
+
+async def _nothing_asked(key: str) -> None:
+    """Take nothing back."""
 
 
 class Worker:
@@ -80,6 +84,7 @@ class Worker:
         stale_after: timedelta = timedelta(minutes=30),
         reached: Reached = nothing,
         meter: Meter = NO_METER,
+        withdraw: Withdraw = _nothing_asked,
     ) -> None:
         """Prepare to work.
 
@@ -89,8 +94,10 @@ class Worker:
             lease: Seconds after which the work of a process that died is taken over.
             concurrency: Events that are answered at the same time here.
             stale_after: The age at which a question is answered with an apology.
-            reached: Is told each of STEPS.
+            reached: Called with each of STEPS.
+            withdraw: As of `Delivery`.
         """
+        self._withdraw = withdraw
         self._inbox = inbox
         self._agent = agent
         self._adapters = adapters
@@ -217,7 +224,7 @@ class Worker:
         """Deliver a job, whatever happens.
 
         1. Delivered: it is finished.
-        2. Somebody else holds it: what we posted unseen is looked for later.
+        2. Another worker holds it: what we posted unseen is looked for later.
         3. The platform, or something unforeseen, failed: it is tried again after a while, or
            given up when that is useless.
         4. We are to end: it is released, to be claimed by others at once.
@@ -273,6 +280,7 @@ class Worker:
             inbox=self._inbox,
             lease=lease,
             checked=self._checked,
+            withdraw=self._withdraw,
         )
         self._deliveries.add(delivery)
         try:

@@ -39,7 +39,7 @@ from adapters.discord.inbound import (
 )
 from adapters.discord.question_surroundings import QuestionSurroundings
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
-from adapters.discord.replies import threads
+from adapters.discord.replies import queue_cards, threads
 from adapters.discord.replies.announcing import announce
 from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
 from adapters.intake.acceptor import Acceptor
@@ -51,6 +51,7 @@ from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
 from core.access.tenants import Tenant
 from core.errors import DeliveryError, StoreError
+from core.help_requests.cards import CardDue, QueueCard
 from core.inbox.base import DeletedEvent, Job, Twin
 from core.models import AgentRequest
 from core.radar.post import RadarPost
@@ -151,7 +152,7 @@ class DiscordAdapter:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the login has told who we are."""
+        """Whether the login has said who the bot is."""
         return self._client.user is not None
 
     async def is_connected(self) -> bool:
@@ -190,7 +191,7 @@ class DiscordAdapter:
         return await self._context.complete(job, request, around)
 
     async def is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return whether somebody is a member of a server; raises DeliveryError."""
+        """Return whether a user is a member of a server; raises DeliveryError."""
         if not self.is_ready:
             raise DeliveryError("we are not logged in to Discord yet")
         return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
@@ -198,6 +199,14 @@ class DiscordAdapter:
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Post into a channel, unless a post with this key stands there already."""
         await announce(self._client, Rest(self._client, lambda: None), channel, post, key)
+
+    async def show_card(self, due: CardDue, card: QueueCard) -> str:
+        """Show a request in a channel of the staff, as `ChatPlatform.show_card` does."""
+        return await queue_cards.show_card(Rest(self._client, lambda: None), due, card)
+
+    async def remove_card(self, due: CardDue) -> None:
+        """Delete the message that shows a request, as `ChatPlatform.remove_card` does."""
+        await queue_cards.remove_card(Rest(self._client, lambda: None), due)
 
     async def ended(self, job: Job) -> None:
         """Show nothing: the placeholder of an answer says that it is being written."""
@@ -216,11 +225,11 @@ class DiscordAdapter:
         await reactions.unreact(self._client, job)
 
     async def link(self, job: Job, twin: Twin) -> str | None:
-        """Return a link to an answer."""
-        return reactions.link(twin)
+        """Return a link to an answer; None: it does not stand there any more."""
+        return await reactions.link(Rest(self._client, lambda: None), twin)
 
     async def tidy(self, job: Job) -> None:
-        """Remove messages of ours that answer a job's question and that nobody knows of."""
+        """Remove the bot's messages that answer a job's question and that the job does not name."""
         await tidy(self._client, job)
 
     # --- what the connection tells ---------------------------------------------------
@@ -230,7 +239,7 @@ class DiscordAdapter:
         await self._greeter.meet(*guilds)
 
     async def let_in(self, guild: discord.Guild) -> None:
-        """Do as `joined`; a server that the operator does not admit is told so."""
+        """Do as `joined`; a server that the operator does not admit is notified."""
         await self._greeter.let_in(guild)
 
     async def hidden(self, guild: discord.Guild) -> None:
@@ -244,7 +253,7 @@ class DiscordAdapter:
         await self._intake.begin(message.channel_id, lambda: self._message(message, None))
 
     async def edited(self, data: Json) -> None:
-        """Have an edited question answered anew; a preview that Discord adds is no edit."""
+        """Have an edited question answered again; a preview that Discord adds is no edit."""
         await self._edited(data, surroundings.guild_of(self._client, data))
 
     async def deleted(self, channel_id: int, message_id: int) -> None:
@@ -259,7 +268,7 @@ class DiscordAdapter:
         await self._intake.begin(channel_id, lambda: self._desk.deleted(unheard, moment))
 
     async def reacted(self, data: Json) -> None:
-        """Have a question answered whose offer somebody takes up."""
+        """Have a question answered whose offer a user takes up."""
         reaction = reactions.read_reaction(data)
         if reaction.emoji != reactions.OFFER or reaction.user == self._me.id:
             return
@@ -282,7 +291,7 @@ class DiscordAdapter:
         self._hearing.released(shard_id)
 
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
-        """Look for what was said while nobody listened."""
+        """Look for what was said while the bot was away."""
         if resumed:
             self._hearing.resumed(shard_id)
             return

@@ -76,6 +76,6 @@ def _may_write(channel: discord.TextChannel, me: discord.Member) -> bool:
 
 
 def _joined_at(guild: discord.Guild) -> tuple[float, int]:
-    me = guild.me  # unknown as long as Discord has not told of the server
+    me = guild.me  # unknown as long as Discord has not announced the server
     joined = me.joined_at if me is not None else None
     return (joined.timestamp() if joined is not None else float("inf"), guild.id)

@@ -205,7 +205,7 @@ def heard_command(
 
 
 def where_of(interaction: discord.Interaction[Any]) -> Where:
-    """Return where a command was given; a server that the bot is no member of is nobody's."""
+    """Return where a command was given; a server that the bot is no member of belongs to no one."""
     assert interaction.channel_id is not None
     if is_guest(interaction):
         return Where(DIRECT, str(interaction.channel_id), None, ())
@@ -213,14 +213,14 @@ def where_of(interaction: discord.Interaction[Any]) -> Where:
 
 
 def location_of(interaction: discord.Interaction[Any]) -> Location:
-    """Return where somebody is who gave a command or pressed a button."""
+    """Return where a user is who gave a command or pressed a button."""
     place, user = where_of(interaction), str(interaction.user.id)
     personal = place.workspace == DIRECT
     return Location(PLATFORM, place.workspace, place.places, user, personal, guest_in(interaction))
 
 
 def presence_of(interaction: discord.Interaction[Any]) -> Presence:
-    """Return somebody who gave a command or pressed a button, as far as they may be staff."""
+    """Return a user who gave a command or pressed a button, as far as they may be staff."""
     location = location_of(interaction)
     return Presence(location, lookup_of(interaction.user, interaction.guild))
 
@@ -283,7 +283,7 @@ def _addressing(text: str, me: discord.ClientUser, own_role: discord.Role | None
 
 
 def _plain(text: str) -> str:
-    """Return a message's text without Discord's codes, and nobody's name in it."""
+    """Return a message's text without Discord's codes, and no user's name in it."""
     text = _USER.sub("@someone", text)
     text = _ROLE.sub("@some-group", text)
     return _DECORATION.sub("", text).strip()
@@ -338,7 +338,7 @@ def _opens_thread(message: RawMessage, place: Where, around: KnownSurroundings) 
         return False
     if not isinstance(channel, discord.TextChannel):
         return False
-    me = channel.guild.me  # unknown as long as Discord has not told of the server
+    me = channel.guild.me  # unknown as long as Discord has not announced the server
     granted = _permissions(channel, me)
     return granted is None or _permits_thread(granted)
 
@@ -351,7 +351,7 @@ def _permits_thread(granted: discord.Permissions) -> bool:
 def _permissions(
     channel: discord.Thread | discord.abc.GuildChannel, member: discord.Member | None
 ) -> discord.Permissions | None:
-    """Return what somebody may do in a channel; None where the server's roles are not known."""
+    """Return what a user may do in a channel; None where the server's roles are not known."""
     if member is None or channel.guild.default_role is None:
         return None
     return channel.permissions_for(member)

@@ -1,4 +1,4 @@
-"""Who somebody is in a Discord server: its admin, the holder of roles, or a member."""
+"""Who a user is in a Discord server: its admin, the holder of roles, or a member."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _PATIENCE = 1.5
 def member_of(author: discord.abc.User) -> Member | None:
     """Return what a server's member is there; None for apps, and outside of servers.
 
-    Permissions are those of the whole server: what a channel allows makes nobody an admin. The
+    Permissions are those of the whole server: what a channel allows makes no one an admin. The
     roles are those that the server has, without the one that everybody has.
     """
     if not isinstance(author, discord.Member) or author.bot:

@@ -1,4 +1,4 @@
-"""What people are told about the bot and its courses, in the same words everywhere."""
+"""What people learn about the bot and its courses, in the same words everywhere."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ class Facts:
         writer: Message | str,
         escape: Callable[[str], str],
     ) -> None:
-        """Put together what is told.
+        """Put together what is said.
 
         Args:
             handbook: The id of the course that questions about the bot are answered from.
@@ -97,14 +97,14 @@ class Facts:
 def asked_here(question: str, platform: str) -> str:
     """Return a question about the bot as one about the bot on this platform.
 
-    The handbook tells of several platforms and of the terminal, and whoever asks means here.
+    The handbook tells of several platforms and of the terminal, and the asker means this one.
     """
     here = f"{platform}: {question}"
     return question if platform.casefold() in question.casefold() else here[:MAX_QUESTION]
 
 
 def in_words(stored: StoredAmounts, platform: str) -> str:
-    """Return what is stored about somebody, for them."""
+    """Return what is stored about a user, for them."""
     if not stored.anything:
         return text("privacy-nothing-stored")
     return text(

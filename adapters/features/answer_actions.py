@@ -25,7 +25,7 @@ from core.storage.sessions.store import SessionStore
 
 
 class Declined(RequestError):
-    """A click that cannot be followed; the clicker is told why."""
+    """A click that cannot be followed; the clicker reads why."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(user_message=sentence)
@@ -43,7 +43,7 @@ class Clicker:
 class AnswerActions:
     """Does what a button says.
 
-    Methods raise Declined with what the clicker is to be told, and StoreError when the
+    Methods raise Declined with what the clicker reads, and StoreError when the
     database fails.
     """
 
@@ -132,8 +132,8 @@ class AnswerActions:
     ) -> Received | str:
         """Ask a question that was refused again, within one of the nearest sections.
 
-        Where that was pressed before, return what the clicker is told. A refusal is its asker's,
-        so nobody else may press it. A question for a section that is missing asks for the text of
+        Where that was pressed before, return what the clicker reads. A refusal is its asker's,
+        so no one else may press it. A question for a section that is missing asks for the text of
         the chosen one.
 
         Args:
@@ -171,7 +171,7 @@ class AnswerActions:
         """Have a question answered from the course that its asker has chosen.
 
         In direct messages the choice is kept for the next questions. Where the question waits
-        no more, return what the clicker is told.
+        no more, return what the clicker reads.
 
         Args:
             incoming: Returns what the click says, given the question that has waited.
@@ -201,7 +201,7 @@ class AnswerActions:
     async def share(
         self, request_id: UUID, clicker: Clicker, position: int, address: Mapping[str, Any]
     ) -> str:
-        """Have a private answer shown to its channel, and return what the clicker is told.
+        """Have a private answer shown to its channel, and return what the clicker reads.
 
         Args:
             position: As `Arrival.position`.
@@ -226,7 +226,7 @@ class AnswerActions:
     async def stop(
         self, request_id: UUID, clicker: Clicker, is_staff: Callable[[], Awaitable[bool]]
     ) -> str:
-        """End an answer that is being written, and return what the clicker is told."""
+        """End an answer that is being written, and return what the clicker reads."""
         events = await self._inbox.all_of_request(request_id)
         await self._check_theirs(events, clicker)
         event = events[0]
@@ -249,7 +249,7 @@ class AnswerActions:
         position: int,
         is_staff: Callable[[], Awaitable[bool]],
     ) -> str:
-        """Have an answer removed with its turn, and return what the clicker is told.
+        """Have an answer removed with its turn, and return what the clicker reads.
 
         A second time does nothing more.
 
@@ -290,7 +290,7 @@ class AnswerActions:
         )
 
     async def _keep_choice(self, event: Answered, course_id: str) -> None:
-        """Answer from this course in somebody's direct messages, until they choose another."""
+        """Answer from this course in a user's direct messages, until they choose another."""
         place = Place(event.platform, event.workspace, str(event.address["channel"]))
         before = await self._rules.get(place.platform, place.workspace, [place.place])
         rules = before.get(place.place, Rules()).model_copy(update={"course_id": course_id})

@@ -1,4 +1,4 @@
-"""What staff set for a place and are told about it, in the same words everywhere."""
+"""What staff set for a place and read about it, in the same words everywhere."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -47,7 +47,7 @@ class ChannelSettings:
         self._names = {**_NAMES, **names}
 
     async def unknown_course(self, location: Location, course: str) -> str | None:
-        """Return what is told to somebody who names no course; None: there is such a course."""
+        """Return what is said to a user who names no course; None: there is such a course."""
         here = await self._desk.here(location)
         courses = await self._directory.courses(here.reader)
         if course in courses:
@@ -111,7 +111,7 @@ class ChannelSettings:
 
 
 def _index_of(place: str, places: tuple[str, ...]) -> int:
-    """Return where a place stands among those around it; behind them when it is none of them."""
+    """Return where a place stands among those around it; after them when it is none of them."""
     return places.index(place) if place in places else len(places)
 
 

@@ -1,4 +1,4 @@
-"""A file with all that is stored about somebody, as they get it on every platform."""
+"""A file with all that is stored about a user, as they get it on every platform."""
 
 import asyncio
 import gzip
@@ -22,14 +22,14 @@ _MOST_BYTES = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file for somebody."""
+    """A file for a user."""
 
     name: str
     data: bytes
 
 
 class OwnData:
-    """Makes the file; one at a time, as each may be as large as somebody's past is long."""
+    """Makes the file; one at a time, as each may be as large as a user's past is long."""
 
     def __init__(
         self, disclosure: Disclosure, directory: CourseDirectory, readers: Readers
@@ -40,9 +40,9 @@ class OwnData:
         self._alone = asyncio.Lock()
 
     async def file(self, user_ids: Sequence[str], location: Location) -> File:
-        """Return what is stored about somebody, by their pseudonyms; compressed when it is long.
+        """Return what is stored about a user, by their pseudonyms; compressed when it is long.
 
-        What somebody asked is theirs. What they were answered from a course that is closed by
+        What a user asked is theirs. What they were answered from a course that is closed by
         now, wherever they asked, or removed, is the course's, and left out with its name and
         the section that was asked for.
 
@@ -58,7 +58,7 @@ class OwnData:
             return await asyncio.to_thread(_written, _without(stored, closed))
 
     async def _reader(self, stored: Json, location: Location) -> Reader:
-        """Return who reads wherever somebody asked, or is now."""
+        """Return who reads wherever a user asked, or is now."""
         asked = {location_in(row) for row in stored["stored"]["inbox"]}
         readers = [await self._readers.of(one) for one in {location, *asked}]
         return Reader(

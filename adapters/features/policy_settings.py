@@ -49,7 +49,7 @@ class PolicyForm:
 class PolicySettings:
     """Sets, lists and removes policies, for staff who were admitted before.
 
-    Methods raise RequestError with what their user is told, and StoreError when the database
+    Methods raise RequestError with what their user reads, and StoreError when the database
     fails.
     """
 
@@ -73,7 +73,7 @@ class PolicySettings:
         self._zone_of = zone_of
 
     async def course(self, who: Presence) -> str:
-        """Return the course that answers where somebody is; RequestError: there is none."""
+        """Return the course that answers where a user is; RequestError: there is none."""
         course_id = await self._desk.course_of(await self._desk.here(who.location))
         if course_id is None:
             raise RequestError(user_message=text("policy-no-course"))

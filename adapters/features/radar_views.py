@@ -16,7 +16,7 @@ from core.radar.told import empty, lists, note, rows, title
 from core.storage.channels.store import Place
 
 Courses = Callable[[Presence], Awaitable[str]]
-"""Returns the course that answers where somebody is; RequestError: there is none."""
+"""Returns the course that answers where a user is; RequestError: there is none."""
 Titles = Callable[[str], Awaitable[str]]
 """Returns what people call a course."""
 
@@ -24,7 +24,7 @@ Titles = Callable[[str], Awaitable[str]]
 class RadarViews:
     """Shows reports to staff who were admitted before, and chooses where they are posted.
 
-    Methods raise RequestError with what their user is told, and StoreError when the database
+    Methods raise RequestError with what their user reads, and StoreError when the database
     fails.
     """
 
@@ -58,7 +58,7 @@ class RadarViews:
     async def post_here(
         self, who: Presence, place: Place, *, enterprise: str | None, locale: str | None
     ) -> str:
-        """Have the report posted into a channel every week, and return what its user is told.
+        """Have the report posted into a channel every week, and return what its user reads.
 
         The first that is posted is of the week that goes on now.
         """
@@ -70,7 +70,7 @@ class RadarViews:
         return text("radar-posting", course=visible(await self._titles(course_id)))
 
     async def stop(self, who: Presence) -> str:
-        """Have it posted no more, and return what its user is told."""
+        """Have it posted no more, and return what its user reads."""
         course_id, tenant = await self._courses(who), _tenant(who)
         was_posted = await self._store.stop(course_id, tenant.platform, tenant.workspace)
         course = visible(await self._titles(course_id))

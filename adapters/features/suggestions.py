@@ -102,7 +102,7 @@ class Suggestions:
         """Return whether a question is answered from the section that it is about.
 
         Raises:
-            ServiceError: when it cannot be told now.
+            ServiceError: when it is not known now.
         """
         asked = AgentRequest(course_id=course_id, query_text=question, user_id=_ASKER)
         answer = await self._rehearse(asked)

@@ -15,7 +15,7 @@ from core.telemetry.metering import ACCEPTING, BACKFILLED, NO_METER, Meter
 logger = logging.getLogger(__name__)
 
 PATIENCE = 1.5
-"""Seconds that the database may take before an asker is told that it takes long."""
+"""Seconds that the database may take before an asker reads that it takes long."""
 _PAUSES = (0.25, 0.5, 1.0, 2.0)
 """Seconds between two tries at a database that fails; the last one again and again."""
 _UNEVEN = 0.25
@@ -33,7 +33,7 @@ Accepting = Callable[[], Awaitable[Received | None]]
 
 
 class Acceptor:
-    """Has events accepted, each behind what was said before in the same place."""
+    """Has events accepted, each after what was said before in the same place."""
 
     def __init__(self, wake: Callable[[], None], meter: Meter = NO_METER) -> None:
         """Prepare to take in.
@@ -47,7 +47,7 @@ class Acceptor:
         """When each was begun, by the loop's clock; the oldest comes first."""
         self._order = WeakValueDictionary[Hashable, asyncio.Lock]()
         self.gave_up = False
-        """Whether an event was lost, so that nobody can say any more that all was heard."""
+        """Whether an event was lost, so that it cannot be said any more that all was heard."""
 
     @property
     def waiting(self) -> int:
@@ -63,15 +63,15 @@ class Acceptor:
     ) -> "asyncio.Task[Received | None]":
         """Begin to accept an event, and return the task that ends when the database has it.
 
-        When the database fails, that is tried again. Who is told nothing meanwhile would not
-        be helped by being told: what is not in the database cannot be promised. The task fails
+        When the database fails, that is tried again. A notice meanwhile would not
+        help the asker: what is not in the database cannot be promised. The task fails
         with a StoreError when it has not been possible for an hour, and at once with the
         StoreDataError of an event that the database cannot hold.
 
         Args:
             place: Where it was said.
             accept: Has the desk accept it.
-            missed: It was said while nobody listened, and has been found by a look back.
+            missed: It was said while the bot was away, and has been found by a look back.
         """
         task = asyncio.create_task(self._measured(place, accept, missed))
         self._tasks[task] = asyncio.get_running_loop().time()

@@ -120,7 +120,7 @@ class Arrivals:
             return replace(arrival, refusal=error.user_message, settles=apology)
 
     async def role_now(self, incoming: IncomingMessage, rules: Rules) -> Role | None:
-        """Return what somebody is who may have said something to the bot."""
+        """Return what a user is who may have said something to the bot."""
         return role_of(await self._standing.is_staff(incoming.presence, rules))
 
     async def _role(self, incoming: IncomingMessage, rules: Rules) -> Role | None:
@@ -262,5 +262,5 @@ def by_our_clock(incoming: IncomingMessage, clock: PlatformClock | None) -> Inco
 
 
 def is_answered(known: Arrival | None) -> TypeGuard[Arrival]:
-    """Return whether an event asked a question, by somebody who is not forgotten since."""
+    """Return whether an event asked a question, by a user who is not forgotten since."""
     return known is not None and known.kind is Kind.ASK and bool(known.address)

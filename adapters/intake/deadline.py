@@ -1,4 +1,4 @@
-"""Work that may take longer than a platform waits for whoever asked for it."""
+"""Work that may take longer than a platform waits for the user who asked for it."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ async def done_in_time(working: "asyncio.Task[Any]") -> bool:
 
 
 class BackgroundWork:
-    """Keeps work that goes on after the platform was told that it is begun."""
+    """Keeps work that goes on after it was acknowledged to the platform."""
 
     def __init__(self) -> None:
         self._going_on = set[asyncio.Task[Any]]()
@@ -35,7 +35,7 @@ class BackgroundWork:
         """Return what some work comes to; None when it is slow and goes on by itself.
 
         Args:
-            late: Told what slow work has come to.
+            late: Called with what slow work has come to.
         """
         working = asyncio.create_task(work)
         if await done_in_time(working):
@@ -53,7 +53,7 @@ class BackgroundWork:
             task.cancel()
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
-        """Report what nobody awaits any more."""
+        """Report what is not awaited any more."""
         self._going_on.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("work behind an acknowledgement failed", exc_info=error)

@@ -121,7 +121,7 @@ class FrontDesk:
         """Have a question answered that the bot offered to answer, as its author or staff wish.
 
         None when it is no such question, the offer has vanished, it is not theirs to take up, or
-        its author asks too much, and was told so in this minute: then the offer stands.
+        its author asks too much, and was notified in this minute: then the offer stands.
 
         Args:
             key: The key of the question's message.
@@ -140,7 +140,7 @@ class FrontDesk:
         return Received(replace(offered, kind=Kind.ASK), Accepted(taken))
 
     async def redo(self, incoming: IncomingMessage, original: str) -> Received | None:
-        """Have an edited question answered anew; None when it never was one.
+        """Have an edited question answered again; None when it never was one.
 
         An edit by which the message asks the bot nothing any more takes the question back: its
         turn and its answer are removed, as those of a deleted one. No edit changes what a message
@@ -263,7 +263,7 @@ class FrontDesk:
         await self._attention.resume(place)
 
     async def is_staff(self, who: Presence) -> bool:
-        """Return whether somebody is staff at a place, as `Standing.is_staff` does."""
+        """Return whether a user is staff at a place, as `Standing.is_staff` does."""
         return await self._standing.is_staff(who)
 
     def user_id(self, incoming: IncomingMessage) -> str:
@@ -289,7 +289,7 @@ class FrontDesk:
     async def _was_passed_over(self, incoming: IncomingMessage) -> bool:
         """Return whether a message from the history was heard when it was said.
 
-        Rules and conversations change by what is heard. When one has changed behind the message,
+        Rules and conversations change by what is heard. When one has changed after the message,
         and before the bot began to listen again, then it was decided by the older ones.
         """
         if incoming.listening_since is None or incoming.sent_at is None:

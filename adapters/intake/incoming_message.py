@@ -68,7 +68,7 @@ class IncomingMessage:
     addressed: bool = False
     """Whether it mentions the bot, replies to it, or is a command."""
     to_others: bool = False
-    """Whether it mentions or replies to somebody else."""
+    """Whether it mentions or replies to another user."""
     others: frozenset[str] = frozenset()
     """The people among these, by the platform's ids."""
     direct: bool = False
@@ -87,7 +87,7 @@ class IncomingMessage:
     role_later: bool = False
     """Whether finding out takes so long that it waits until the answer is made, where it may."""
     outsider: bool = False
-    """Whether somebody of another organisation, or another app, said it."""
+    """Whether a user of another organisation, or another app, said it."""
     locale: str | None = None
     """The asker's, where it came with what was said."""
     find_locale: LocaleLookup = field(default=no_locale, compare=False, repr=False)
@@ -120,7 +120,7 @@ class IncomingMessage:
 
     @property
     def command(self) -> bool:
-        """Whether the platform waits for a response of ours."""
+        """Whether the platform waits for a response."""
         return self.token is not None
 
     @property
@@ -129,7 +129,7 @@ class IncomingMessage:
         if self.thread is not None:
             return self.thread
         if self.private:
-            return self.key  # nobody else sees it: a conversation of its own
+            return self.key  # no one else sees it: a conversation of its own
         return DIRECT_THREAD if self.direct else self.message
 
     @property

@@ -1,4 +1,4 @@
-"""A platform's clock beside this machine's, by the `Date` of what the platform answers."""
+"""A platform's clock next to this machine's, by the `Date` of what the platform answers."""
 
 import logging
 from collections.abc import Callable

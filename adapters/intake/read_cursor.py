@@ -9,7 +9,7 @@ _EVERYWHERE = "*"
 
 
 class ReadCursor:
-    """A platform's moment beside the cursors of its channels; methods raise StoreError."""
+    """A platform's moment next to the cursors of its channels; methods raise StoreError."""
 
     def __init__(self, inbox: Inbox, platform: str) -> None:
         self._inbox = inbox

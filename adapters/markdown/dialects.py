@@ -1,4 +1,4 @@
-"""Turns an answer's Markdown into a platform's dialect of it, built anew from what it means."""
+"""Turns an answer's Markdown into a platform's dialect of it, built again from what it means."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ class Dialect:
     """The level up to which headings are headings; deeper ones are bold."""
     bullet: str
     escape: Callable[[str], str]
-    """Returns words that are shown as they are, notify nobody and link nowhere."""
+    """Returns words that are shown as they are, notify no one and link nowhere."""
     disarm: Callable[[str], str]
     """The same where no Markdown is shown."""
     code_span: Callable[[str], str]

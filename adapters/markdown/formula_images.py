@@ -12,7 +12,7 @@ _STUMBLES: tuple[type[Exception], ...] = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError),
     *(StopIteration, SyntaxError, TypeError, ValueError),
 )
-"""What the typesetter raises for LaTeX that is wrong, beside its own errors."""
+"""What the typesetter raises for LaTeX that is wrong, besides its own errors."""
 _CHAIN = re.compile(r"(?:\\[A-Za-z]++\s*+(?:[^\\{}\s]\s*+)?+){13}")
 """Commands that may nest without braces; typesetting time doubles with every level."""
 

@@ -241,7 +241,7 @@ def _as_script(text: str, table: dict[int, int]) -> str:
 
 
 def _bracketed(text: str) -> str:
-    """Return a term that nothing beside it can be mistaken for a part of."""
+    """Return a term that nothing next to it can be mistaken for a part of."""
     wrapped = text.startswith("(") and text.endswith(")") and text.count("(") == 1
     return text if wrapped or _SIMPLE.fullmatch(text) or len(text) == 1 else f"({text})"
 

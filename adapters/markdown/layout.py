@@ -57,7 +57,7 @@ class Join(NamedTuple):
     closing: str = ""
     opening: str = ""
     indent: int = 0
-    """Columns by which the lines behind the cut move left: their list item is not there."""
+    """Columns by which the lines after the cut move left: their list item is not there."""
 
 
 class Layout:
@@ -79,7 +79,7 @@ class Layout:
         self._cuts = [cut for cut in cuts if 0 < cut.offset < len(text)]
 
     def cuts_between(self, start: int, end: int) -> list[Cut]:
-        """Return the cuts behind `start` up to `end`, in order."""
+        """Return the cuts after `start` up to `end`, in order."""
         first = bisect_right(self._cuts, start, key=lambda cut: cut.offset)
         last = bisect_right(self._cuts, end, key=lambda cut: cut.offset)
         return self._cuts[first:last]

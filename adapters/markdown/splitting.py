@@ -63,7 +63,7 @@ def split(text: str, limit: int, *, count: Count = len) -> list[str]:
     """Return the text as messages of at most `limit` units, as `count` measures them.
 
     A message ends, in this order of preference: at a blank line, between blocks, list items,
-    lines of code or rows of a table, behind a sentence, behind a word, between graphemes; the
+    lines of code or rows of a table, after a sentence, after a word, between graphemes; the
     first four only where it is at least half full. Code that is cut is closed and opened again
     with its language, a table repeats its header. Links, formulas, code spans, emphasis and
     citation markers stay whole unless one alone is longer than a message.

@@ -1,4 +1,4 @@
-"""Takes out of a text what nobody sees and what could make it look like another."""
+"""Takes out of a text what no one sees and what could make it look like another."""
 
 import re
 import unicodedata

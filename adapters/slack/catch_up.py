@@ -1,4 +1,4 @@
-"""Takes in what Slack told nobody, or not in time: it delivers an event again for minutes only."""
+"""Takes in what Slack could not deliver, which it tries again for minutes only."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ _MARGIN = timedelta(seconds=30)
 _THREADS_BACK = timedelta(days=3)
 """How long after its last question a thread is looked into for another one."""
 _AGAIN_IN = 10.0
-"""Seconds before a look after a pause that failed is begun anew."""
+"""Seconds before a look after a pause that failed is begun again."""
 _LOOKS_EVERY = 300.0
 """Seconds between looks for what is lost on its way while everything seems well."""
 _RESTS = 4.0
@@ -40,7 +40,7 @@ _RESTS = 4.0
 _AWAKE_EVERY = 20.0
 """Seconds after which is asked how long ago a process looked."""
 _BETWEEN_CALLS = 2.0
-"""Seconds; a look that nobody waits for leaves half of Slack's calls to others."""
+"""Seconds; a look that no one waits for leaves half of Slack's calls to others."""
 _MOST_TRIES = 3
 """Looks in which a message may fail before it is given up."""
 
@@ -61,7 +61,7 @@ class Cursors(Protocol):
         ...
 
     async def threads(self, workspace: str, since: datetime) -> Sequence[tuple[str, str]]:
-        """Return the channel and first message of the threads somebody asked in since then."""
+        """Return the channel and first message of the threads a user asked in since then."""
         ...
 
     async def questions(self, since: datetime) -> Sequence[PlacedQuestion]:
@@ -86,7 +86,7 @@ class _Look:
 class CatchUp:
     """Looks through the history after each pause of the connection, and now and then besides.
 
-    Nobody is told of an event that is lost on its way, so that only a look knows up to when
+    An event that is lost on its way leaves no trace, so that only a look knows up to when
     nothing was missed; all processes of an app note it in one place, and one of them looks. What
     was heard before is known by its key. Of what the rules passed over at its time nothing is
     answered later.
@@ -155,7 +155,7 @@ class CatchUp:
             self._begun = None
 
     async def _look_if_due(self) -> None:
-        """Look, unless a process of ours did of late, this one rests, or another look is due."""
+        """Look, unless a process did of late, this one rests, or another look is due."""
         if self._begun is not None or time.monotonic() < self._rested_at:
             return
         try:
@@ -230,7 +230,7 @@ class CatchUp:
     ) -> int:
         """Take in what a workspace missed, and return how many messages there were.
 
-        Channels in which somebody asked of late come first.
+        Channels in which a user asked of late come first.
         """
         team, count = installed.place, 0
         pause = 0.0 if look.after_pause else _BETWEEN_CALLS

@@ -23,7 +23,7 @@ class SlackCursors(ReadCursor):
         return await self._inbox.cursors(PLATFORM)
 
     async def threads(self, workspace: str, since: datetime) -> Sequence[tuple[str, str]]:
-        """Return the channel and first message of the threads somebody asked in since then."""
+        """Return the channel and first message of the threads a user asked in since then."""
         found = await self._places.threads(PLATFORM, workspace, since)
         return [(channel, thread) for channel, thread in found if _TS.fullmatch(thread)]
 

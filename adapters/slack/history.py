@@ -94,7 +94,7 @@ class History:
     async def since(self, channel: str, since: datetime, threads: Collection[str]) -> Read:
         """Return the messages of a channel since a moment, and what was read for them.
 
-        A channel's messages say of their threads when somebody replied last. Threads that
+        A channel's messages say of their threads when a user replied last. Threads that
         began long ago are looked into where they are given: one by one, or by reading on in the
         channel, whichever takes fewer calls.
         """

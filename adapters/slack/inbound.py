@@ -31,7 +31,7 @@ class Origin:
     enterprise: str | None
     me: str
     bot: str | None = None
-    """The id that the bot's own messages carry beside its user id."""
+    """The id that the bot's own messages carry besides its user id."""
     shared: bool = False
     """Whether the channel belongs to another organisation as well."""
 
@@ -47,7 +47,7 @@ class Spot:
     thread: str | None = None
     direct: bool = False
     outsider: bool = False
-    """Whether it was somebody of another organisation."""
+    """Whether it was a user of another organisation."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ class Spot:
         return Location(PLATFORM, self.team, self.places, self.user)
 
     def address(self, **more: Any) -> dict[str, Any]:
-        """Return what `Arrival.address` holds; unless told otherwise, of what is no message."""
+        """Return what `Arrival.address` holds; unless said otherwise, of what is no message."""
         return {
             "channel": self.channel,
             "thread": self.thread,
@@ -212,7 +212,7 @@ def spot_of_command(body: Json) -> Spot:
 
 
 def spot_of_interaction(body: Json) -> Spot:
-    """Return where somebody clicked, or chose a shortcut; a view has no channel."""
+    """Return where a user clicked, or chose a shortcut; a view has no channel."""
     enterprise: Json = body.get("enterprise") or {}
     channel: Json = body.get("channel") or {}
     container: Json = body.get("container") or {}
@@ -253,7 +253,7 @@ def message_key(team: str, channel: str, ts: str) -> str:
 
 
 def trigger_key(trigger: str) -> str:
-    """Return the inbox key of what somebody did with the app."""
+    """Return the inbox key of what a user did with the app."""
     return f"slack:t:{trigger}"
 
 
@@ -281,7 +281,7 @@ def _is_own(event: Json, origin: Origin) -> bool:
 
 
 def _is_guest(event: Json, origin: Origin) -> bool:
-    """Return whether somebody of another organisation wrote it, by Slack Connect.
+    """Return whether a user of another organisation wrote it, by Slack Connect.
 
     In a channel of one organisation, people of its other workspaces are no guests.
     """

@@ -115,7 +115,7 @@ def _next(places: Sequence[int], start: int) -> int | None:
 
 
 def _entity(inner: str, me: str | None) -> str:
-    """Return what stands for an entity; nobody's name is in it."""
+    """Return what stands for an entity; no user's name is in it."""
     target, _, label = inner.partition("|")
     if target.startswith("@"):
         return " " if target[1:] == me else "@someone"

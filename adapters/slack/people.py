@@ -1,4 +1,4 @@
-"""Who somebody is in a Slack workspace: its admin, a member, or a guest of another one."""
+"""Who a user is in a Slack workspace: its admin, a member, or a guest of another one."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 Json = Mapping[str, Any]
 
 GROUPS_SCOPE = "usergroups:read"
-"""Without it, user groups make nobody staff."""
+"""Without it, user groups make no one staff."""
 _MEMBER, _GROUP, _GROUPS, _COLLEAGUE = "member", "group", "groups", "colleague"
 _LOCALE = "locale"
 """What is asked about an id."""
@@ -51,7 +51,7 @@ _HURRY = 0.5
 
 
 class People:
-    """Asks Slack who somebody is; who cannot be asked about is no member, and a guest.
+    """Asks Slack who a user is; who cannot be asked about is no member, and a guest.
 
     Members are the people of the workspace, or of the organisation that let the app in; guests
     and apps never are. Admins are the workspace's admins and owners.
@@ -73,7 +73,7 @@ class People:
         )
 
     def presence_of(self, spot: Spot) -> Presence:
-        """Return somebody at a place, as far as it decides whether they are staff there."""
+        """Return a user at a place, as far as it decides whether they are staff there."""
         asked = partial(self.member, spot.team, spot.enterprise, spot.user)
         wider = Tenant(PLATFORM, spot.enterprise) if spot.enterprise else None
         member = no_member if spot.outsider else asked
@@ -82,7 +82,7 @@ class People:
     async def member(
         self, team: str, enterprise: str | None, user: str, groups: frozenset[str] = _NO_GROUPS
     ) -> Member | None:
-        """Return somebody in a workspace, with those of some groups that they are in."""
+        """Return a user in a workspace, with those of some groups that they are in."""
         if not user.startswith(_PEOPLE):
             return None
         ordered = sorted(groups)
@@ -97,7 +97,7 @@ class People:
         return found
 
     async def locale(self, team: str, enterprise: str | None, user: str) -> str | None:
-        """Return the locale that somebody has set in Slack; None where Slack does not say."""
+        """Return the locale that a user has set in Slack; None where Slack does not say."""
         if not user.startswith(_PEOPLE):
             return None
         asking = partial(self._locale, team, enterprise, user)
@@ -121,7 +121,7 @@ class People:
         return await self.locale(str(team or wider or team_of(body)), wider, str(user or ""))
 
     async def people_in(self, team: str, enterprise: str | None, group: str) -> frozenset[str]:
-        """Return the ids of a user group's people; nobody where Slack does not say."""
+        """Return the ids of a user group's people; no one where Slack does not say."""
         asking = partial(self._people_in, team, enterprise, group)
         found: frozenset[str] = await self._asked((team, group, _GROUP), asking, _NO_GROUPS)
         return found
@@ -181,7 +181,7 @@ class People:
         return frozenset(str(one) for one in found["users"])
 
     async def spot_of(self, body: Json) -> Spot:
-        """Return where somebody clicked, or chose a shortcut, and whether they are a guest there.
+        """Return where a user clicked, or chose a shortcut, and whether they are a guest there.
 
         Whatever workspace they are of, it happened in ours.
 
@@ -198,7 +198,7 @@ class People:
         return replace(spot, team=home.place, enterprise=home.organisation, outsider=True)
 
     async def _is_colleague(self, home: Installed, user: str) -> bool:
-        """Return whether somebody of another workspace is of our organisation."""
+        """Return whether a user of another workspace is of our organisation."""
 
         async def is_colleague() -> bool:
             client = await self._clients.of(home.place, home.organisation)

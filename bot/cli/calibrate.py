@@ -34,7 +34,7 @@ _FEWEST = 20
 """Questions, or claims, below which a mark would be chance."""
 _CLAIMS = 60
 _PATIENCE = 60.0
-"""Seconds that a claim waits for the judge: nobody is waiting for an answer."""
+"""Seconds that a claim waits for the judge: no one is waiting for an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ async def chat(course_id: str | None, session: UUID | None, *, generator: str | 
 
 @asynccontextmanager
 async def _warming(opened: Services, generator: str | None) -> AsyncIterator[None]:
-    """Load the models while the first question is typed; what fails is told by its answer."""
+    """Load the models while the first question is typed; what fails shows in its answer."""
     warming = asyncio.create_task(opened.warm_up(generator))
     try:
         yield

@@ -39,7 +39,7 @@ def check_generator(opened: Services, name: str | None) -> None:
 
 
 async def choose_course(opened: Services, course_id: str | None) -> Course:
-    """Return the course that is named, or the only one there is beside the handbook.
+    """Return the course that is named, or the only one there is besides the handbook.
 
     Raises:
         UsageError: for an unknown course, or when there are several and none is named.
@@ -75,7 +75,7 @@ async def choose_course_of(
 ) -> Course:
     """Return the course that is named, else the one that the conversation is about.
 
-    A conversation that is not there yet is begun; that is told.
+    A conversation that is not there yet is begun, with a notice.
 
     Raises:
         UsageError: as `choose_course` does.

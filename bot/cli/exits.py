@@ -94,7 +94,7 @@ def exit_code(error: BotError) -> Exit:
 
 
 def sentence_for(error: BotError) -> str:
-    """Return what the operator is told: the detail where it was written for people."""
+    """Return what the operator reads: the detail where it was written for people."""
     if isinstance(error, ConfigurationError):
         return str(error)
     if isinstance(error, StoreDamaged):

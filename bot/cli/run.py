@@ -7,7 +7,7 @@ from core.i18n import use_terms
 
 
 async def run() -> int:
-    """Answer on the chat platforms until the process is told to stop."""
+    """Answer on the chat platforms until the process is asked to stop."""
     from bot.process.runner import run_bot
 
     settings = load_settings()

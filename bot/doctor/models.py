@@ -105,7 +105,7 @@ async def _check_context(models: Models, name: str, model: str) -> Finding | Non
 def _who_writes(
     settings: Settings, tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
 ) -> str:
-    """Return which models answer and where; an address is told without what may be secret in it."""
+    """Return which models answer and where; an address without what may be secret in it."""
     texts = []
     for name in dict.fromkeys(name for name, _ in in_use):
         table, models = tables[name], [model for other, model in in_use if other == name]
@@ -152,7 +152,7 @@ def _longest_question(configuration: AgentConfiguration) -> int:
 def _without_price(
     settings: Settings, tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
 ) -> list[str]:
-    """Return the models without a price, unless nobody wants to know about costs."""
+    """Return the models without a price, unless no one wants to know about costs."""
     known = prices(settings, tables)
     costs = {(name, model): known.cost(model, 1, 1, name) for name, model in in_use}
     described = [price for t in tables.values() for price in (t.input_price, t.output_price)]

@@ -54,7 +54,7 @@ class Health:
 
         Args:
             platforms: The names of those that the bot is to be connected to.
-            stop: Set when the bot is told to stop: from then on it is not ready.
+            stop: Set when the bot is asked to stop: from then on it is not ready.
         """
         self._meter = meter
         self._platforms = platforms

@@ -15,7 +15,7 @@ _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 
 
 class Levels:
-    """What is read when somebody looks, and not counted as it happens."""
+    """What is read when the page is asked for, and not counted as it happens."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def gauge(name: str, text: str, labels: Iterable[str] = ()) -> Gauge:

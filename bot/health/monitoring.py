@@ -20,7 +20,7 @@ Check = Callable[[], Awaitable[None]]
 
 
 class NotRunning(ServiceError):
-    """The bot starts or stops: it is not ready, and nobody need be told more than once."""
+    """The bot starts or stops: it is not ready, and one notice is enough."""
 
 
 class Monitoring:
@@ -28,7 +28,7 @@ class Monitoring:
 
     `/healthz` says that the process works at all: restarting helps when it does not.
     `/readyz` says that what it needs is there: restarting would not help when it is not.
-    Neither shows more than names, so that nothing is told to whom it does not concern.
+    Neither shows more than names, so that nothing is shown to readers whom it does not concern.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ _DIFFERS = (
     "sealed the other cannot open; give all of them the same %s"
 )
 _SHORTEST = 16
-"""Bytes of a key that nobody guesses."""
+"""Bytes of a key that no one guesses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class Pseudonyms:
 
 
 class Sealer:
-    """Encrypts what must be kept for a while and read by nobody else.
+    """Encrypts what must be kept for a while and read by no one else.
 
     Args:
         keys: The first seals; all unseal. To rotate, put a new key before the old one.

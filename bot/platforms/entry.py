@@ -50,7 +50,7 @@ class IdForm:
 
     pattern: str
     words: str
-    """What an operator is told who wrote another id, such as `a role's id of 15 to 20 digits`."""
+    """What an operator reads who wrote another id, such as `a role's id of 15 to 20 digits`."""
 
     def fits(self, written: str) -> bool:
         """Return whether an id has this form."""

@@ -17,8 +17,9 @@ from adapters.features.data_export import OwnData
 from adapters.features.greeting import Greeting
 from adapters.features.policy_settings import PolicySettings
 from adapters.features.radar_views import RadarViews
-from adapters.features.staff_desk import StaffDesk
-from adapters.features.staff_settings import PlatformTerms, StaffSettings
+from adapters.features.staff.board import QueueBoard
+from adapters.features.staff.desk import StaffDesk
+from adapters.features.staff.settings import PlatformTerms, StaffSettings
 from adapters.features.suggestions import Suggestions
 from adapters.intake.deleted_channels import DeletedChannels
 from adapters.intake.front_desk import FrontDesk
@@ -28,6 +29,7 @@ from bot.handbook import COURSE
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
+from core.help_requests.cards import QueueCards
 from core.help_requests.store import HelpRequests
 from core.i18n import Message
 from core.inbox.places import InboxPlaces
@@ -107,6 +109,10 @@ class ChatServices:
             wake=self.wake,
         )
 
+    def queue_board(self, staff: StaffDesk) -> QueueBoard:
+        """Return what chooses the channels in which staff see what waits."""
+        return QueueBoard(staff, QueueCards(self.opened.engine))
+
     def personal(self) -> PersonalData:
         """Return what is stored about people."""
         return PersonalData(
@@ -158,7 +164,7 @@ class ChatServices:
         return DeletedChannels(self.desk, self.places(), Conversations(self.opened.engine))
 
     def facts(self, escape: Callable[[str], str]) -> Facts:
-        """Return what is told about the bot; `escape` is the platform's."""
+        """Return what is said about the bot; `escape` is the platform's."""
         return Facts(
             desk=self.desk,
             directory=self.directory,

@@ -11,6 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from adapters.access.admission import Admission
+from adapters.access.channel_access import ChannelAccess
 from adapters.access.course_directory import CourseDirectory
 from adapters.access.membership import Membership
 from adapters.access.readers import Readers
@@ -30,19 +31,25 @@ from bot.health.disks import DiskWatch
 from bot.keyring.sealing import Pseudonyms, Sealer
 from bot.platforms.registry import PLATFORMS
 from bot.platforms.services import ChatServices, retention_of
+from bot.process.queue_posts import QueuePosts
 from bot.process.radar_posts import RadarPosts
+from bot.process.source_renewal import SourceRenewal, ingest_aside
 from bot.process.supervision import Supervisor
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
+from core.help_requests.cards import QueueCards
+from core.help_requests.store import HelpRequests
 from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
+from core.ingestion.changes.checks import SourceChecks
 from core.radar.store import RadarStore
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.store import ChannelRules, Conversations
+from core.storage.ingest_accounts import IngestAccounts
 from core.telemetry.metering import NO_METER, Meter
 
 if TYPE_CHECKING:
@@ -53,9 +60,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DRAIN = 7.0
-"""Seconds that answers under way get when the bot is told to stop; the whole takes ten."""
+"""Seconds that answers under way get when the bot is asked to stop; the whole takes ten."""
 HANDING_BACK = 0.5
-"""Seconds to put the others back into the inbox; nobody waits longer for a silent database."""
+"""Seconds to put the others back into the inbox; no one waits longer for a silent database."""
 CLOSING = 1.5
 """Seconds that the platforms get to take leave, all at the same time."""
 
@@ -139,7 +146,7 @@ class Bot:
         )
         self._build = _platforms(chats)
         self._platforms = {name: build() for name, build in self._build.items()}
-        adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built anew or not
+        adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built again or not
         self._supervisor = Supervisor(meter, self._platforms.keys())
         self.worker = Worker(
             inbox=self.inbox,
@@ -152,22 +159,38 @@ class Bot:
             concurrency=limits.in_flight,
             stale_after=timedelta(seconds=limits.stale_after),
             meter=meter,
+            withdraw=HelpRequests(opened.engine).withdraw,
         )
         self.janitor = Janitor(
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
         )
 
+        access_there = ChannelAccess(readers, directory)
         self.radar_posts = RadarPosts(
             opened.radar,
             RadarStore(opened.engine),
+            access_there,
             {name: chats.radar_views(name) for name in self._platforms},
             adapters,
+        )
+        self.source_renewal = SourceRenewal(
+            [
+                one
+                for course in opened.course_file.tables
+                for one in opened.course_file.renewed(course)
+            ],
+            SourceChecks(opened.engine),
+            IngestAccounts(opened.engine),
+            ingest_aside,
+        )
+        self.queue_posts = QueuePosts(
+            QueueCards(opened.engine), opened.sessions, access_there, adapters
         )
         self.waiting = WaitingNotices(inbox=self.inbox, adapters=adapters)
         self.disks = DiskWatch(settings)
 
     async def _is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return whether somebody is a member of a tenant, where its platform can tell."""
+        """Return whether a user is a member of a tenant, where its platform can tell."""
         platform = self._platforms.get(tenant.platform)
         return platform is not None and await platform.is_member(tenant, user)
 
@@ -198,7 +221,8 @@ class Bot:
         keep = self._supervisor.keep
         parts = [keep("worker", self.worker.run), keep("janitor", self.janitor.run)]
         parts += [keep("waiting", self.waiting.run), keep("disk", self.disks.run)]
-        parts += [keep("radar", self.radar_posts.run)]
+        parts += [keep("radar", self.radar_posts.run), keep("queue", self.queue_posts.run)]
+        parts += [keep("sources", self.source_renewal.run)]
         parts += [keep(name, partial(self._run, name)) for name in self._platforms]
         running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())
@@ -218,7 +242,7 @@ class Bot:
             task.result()
 
     async def _run(self, name: str) -> None:
-        """Run a platform until it is closed; one that fails is built anew for its next start."""
+        """Run a platform until it is closed; one that fails is built again for its next start."""
         platform = self._platforms[name]
         try:
             await platform.run()
@@ -229,7 +253,7 @@ class Bot:
 
 
 async def _close(platform: ChatPlatform) -> None:
-    """Close a platform; a dead network keeps nobody waiting, and neither does a broken part."""
+    """Close a platform; a dead network keeps no one waiting, and neither does a broken part."""
     try:
         async with asyncio.timeout(CLOSING):
             await platform.close()

@@ -1,4 +1,4 @@
-"""`glossator run`: keeps the chat platforms and the worker going until it is told to stop."""
+"""`glossator run`: keeps the chat platforms and the worker going until it is asked to stop."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 _SWITCH_INTERVAL = 0.002
 """Seconds that a busy thread keeps the interpreter while another one waits for it.
 
-The thread that writes to the database gives it up with every statement; beside a busy event loop
+The thread that writes to the database gives it up with every statement; next to a busy event loop
 it would wait 5 ms for it each time, by Python's own setting, and so would the askers.
 """
 NO_PLATFORM = (
@@ -164,9 +164,9 @@ async def _watching(
 
 
 def _unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log a failure that nobody waited for; of a broken connection there is little to say.
+    """Log a failure that was not awaited; of a broken connection there is little to say.
 
-    A database driver whose connecting is cancelled leaves a future behind that nobody but it
+    A database driver whose connecting is cancelled leaves a future that no one but it
     knows of, and that fails when the connection is closed.
     """
     error = context.get("exception")

@@ -22,7 +22,7 @@ _PAUSES = (0.5, 1.0, 2.0, 3.0)
 
 
 class StoppedWhileStarting(Exception):
-    """The bot was told to stop before it had begun."""
+    """The bot was asked to stop before it had begun."""
 
 
 async def once_there(
@@ -31,7 +31,7 @@ async def once_there(
     """Return what a step of the start gives, as soon as the database's server can be reached.
 
     Raises:
-        StoreError: when the database is a file: nobody but the operator can mend that.
+        StoreError: when the database is a file: no one but the operator can mend that.
         ConfigurationError: when the database does not let us in.
         StoppedWhileStarting: when `stop` is set before.
     """

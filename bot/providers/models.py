@@ -132,7 +132,7 @@ class Models:
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.
 
-        A model that several tables name is told as `TABLE/MODEL`, as it is of several services.
+        A model that several tables name is named `TABLE/MODEL`, as it is of several services.
         """
         return {self._told(*key): chat.breaker.is_open for key, chat in self._chats.items()}
 

@@ -27,7 +27,7 @@ _RETIRED = {"repair_model": "no sentence is written a second time"}
 RETIRED: Mapping[str, str] = {
     f"{OLD_PREFIX}{name.upper()}": f"{why}; delete the line" for name, why in _RETIRED.items()
 }
-"""Variables of still earlier versions, and why there is nothing to set; each is told once."""
+"""Variables of still earlier versions, and why there is nothing to set; each is reported once."""
 
 
 class OldModelSettings(BaseModel):
@@ -38,7 +38,7 @@ class OldModelSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_what_is_retired(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings without those of earlier versions, which are told at the start."""
+        """Return the settings without those of earlier versions, which the start reports."""
         return {name: value for name, value in given.items() if name not in _RETIRED}
 
     api_key: SecretStr | None = None
@@ -101,7 +101,7 @@ def old_prices(settings: "Settings") -> Prices:
 def with_foreign_key(settings: "Settings", key: str) -> "Settings":
     """Return the settings with the key of another program."""
     own = settings.gemini.model_copy(update={"api_key": SecretStr(key)})
-    own.model_fields_set.discard("api_key")  # no variable of ours names it
+    own.model_fields_set.discard("api_key")  # no variable of Glossator's names it
     return settings.model_copy(update={"gemini": own})
 
 

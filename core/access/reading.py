@@ -12,7 +12,7 @@ TERMINAL = "console"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody at a place, as far as it decides which courses they may read."""
+    """A user at a place, as far as it decides which courses they may read."""
 
     platform: str
     tenants: frozenset[Tenant] = frozenset()

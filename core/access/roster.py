@@ -25,10 +25,10 @@ class Roster:
     async def includes(
         self, tenants: Sequence[Tenant], member: MemberLookup, course_id: str | None
     ) -> bool:
-        """Return whether somebody is staff where a course answers; None: where none does.
+        """Return whether a user is staff where a course answers; None: where none does.
 
         Args:
-            tenants: Those whose staff counts there; with none, nobody is.
+            tenants: Those whose staff counts there; with none, no one is.
             member: Finds out who it is.
         """
         if not tenants:

@@ -235,7 +235,7 @@ class Agent:
 
 
 def _pending(request: AgentRequest) -> AgentResponse:
-    """Return the answer before a word of it is written."""
+    """Return the answer before any of it is written."""
     return AgentResponse(
         query_id=request.request_id,
         query_text=request.query_text,

@@ -53,7 +53,7 @@ class AnswerDraft:
         self._retrieval = retrieval
         self.by_model = by_model
         self.author = NOBODY
-        """Who writes it; nobody until a writer is asked."""
+        """Who writes it; no one until a writer is asked."""
         self.calls: list[ModelCall] = []
         """What its writer's model used."""
         self.material = Material(retrieval)
@@ -66,7 +66,7 @@ class AnswerDraft:
         self._differences: Sequence[Difference] = ()
         """Words of the quote that are not the book's."""
         self.quote_is_planted = False
-        """Whether the quote stands in the book only because somebody planted it there."""
+        """Whether the quote stands in the book only because it was planted there."""
 
     def note_call(self, call: ModelCall) -> None:
         """Take note of a call of its writer's model, whose name stands below the answer."""
@@ -75,7 +75,7 @@ class AnswerDraft:
 
     @property
     def emptiness(self) -> Emptiness | None:
-        """Why there is nothing to show of what was written; None: there is, or nobody wrote."""
+        """Why there is nothing to show of what was written; None: there is, or no one wrote."""
         return None if self.author == NOBODY else self.tally.emptiness
 
     @property
@@ -141,7 +141,7 @@ class AnswerDraft:
         return found if len(found) == len(places) else []
 
     def add_example(self, claim: Claim) -> str:
-        """Take up, and return, a model's own example, told as such; it carries no citation."""
+        """Take up, and return, a model's own example, marked as such; it carries no citation."""
         return self._append(
             i18n.text("answer-own-example", example=presentable(claim.text)), "\n\n"
         )
@@ -250,7 +250,7 @@ class AnswerDraft:
         return max(confidence, self._before.confidence) if self.tells_again else confidence
 
     def _told(self) -> str:
-        """Return what a writer's model was told of the book and the quote."""
+        """Return what a writer's model was sent of the book and the quote."""
         return "\n\n".join(call.context for call in self.calls if call.context)
 
     def _abstention(self, request: AgentRequest) -> str:

@@ -11,7 +11,7 @@ from core.models import AgentConfiguration, EvidenceSignals, Outcome
 from core.retrieval.retrieval import Retrieval
 
 WELL_SUPPORTED = 0.5
-"""An answer that lost a larger part of its draft is told as `partial`."""
+"""An answer that lost a larger part of its draft is marked as `partial`."""
 _UNCOVERED = 0.1
 """What an answer that cites nothing may claim at most."""
 _DOUBTED = 0.3
@@ -106,9 +106,9 @@ class Standing:
     """How like the book the quote is, 0 to 1."""
 
     def outcome(self, located: float, configuration: AgentConfiguration) -> Outcome:
-        """Return how the answer is told, by the probability of the right place.
+        """Return how the answer is marked, by the probability of the right place.
 
-        An answer that cites nothing is an abstention, and where a quote stands is always told.
+        An answer that cites nothing is an abstention, and where a quote stands is always shown.
         """
         tally = self.tally
         if not self.is_cited:

@@ -24,6 +24,7 @@ from core.models import (
 from core.providers.base import ChatEnd
 from core.retrieval.retrieval import Retrieval
 from core.storage.budgets.reservations import Reservation
+from core.verified_answers.base import VerifiedAnswer
 
 
 @dataclass
@@ -86,9 +87,11 @@ class AnswerContext:
     notices: list[str] = field(default_factory=list)
     """Sentences below the answer, before its own."""
     instructions: list[str] = field(default_factory=list)
-    """What a model is told besides the course's own words; they never replace the rules."""
+    """What a model is sent besides the course's own words; they never replace the rules."""
+    said_by_staff: list[VerifiedAnswer] = field(default_factory=list)
+    """Answers of the staff that a model may read, and cite, besides the book."""
     guards: list[Callable[[str], bool]] = field(default_factory=list)
-    """Each returns whether a sentence of the answer may be shown, whoever wrote it."""
+    """Each returns whether a sentence of the answer may be shown, whichever writer wrote it."""
     in_vain: int = 0
     """Claims of a model whose answer came to nothing."""
     reservation: Reservation | None = None
@@ -97,7 +100,7 @@ class AnswerContext:
     """What it wants to see again; None: it asks something."""
 
     def show(self, text: str) -> Iterator[TextDelta | TextWithdrawn]:
-        """Yield what makes `text` of what is shown: the rest of it, or all of it anew.
+        """Yield what makes `text` of what is shown: the rest of it, or all of it again.
 
         This is the one rule by which text is taken back: what does not go on from what is shown.
         """

@@ -10,7 +10,7 @@ class Answerable:
     """The request is not refused: that it is being answered may be shown to all who read it.
 
     It may come before anything is generated, so the answer may still fail or be stopped. Then what
-    was shown since is removed or replaced, and the asker is told instead.
+    was shown since is removed or replaced, and the asker is notified instead.
     """
 
 

@@ -18,7 +18,7 @@ def notices(
     *,
     is_misquoted: bool,
 ) -> Iterator[str]:
-    """Yield what a reader is told of how an answer came about, then of what it lacks.
+    """Yield what a reader learns of how an answer came about, then of what it lacks.
 
     Args:
         is_misquoted: Whether the reader's quote says otherwise than the book.

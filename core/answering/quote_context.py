@@ -7,7 +7,7 @@ from core.grounding.quoting import QuotedPassage
 from core.models import Chunk, QuoteLocation, RetrievedChunk
 
 _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
-"""What ends a sentence behind its last letter."""
+"""What ends a sentence after its last letter."""
 _FEWEST_LETTERS = 12
 """A quote with fewer letters and digits is looked for in vain: any book may hold it."""
 
@@ -23,7 +23,7 @@ def titles_of(chunk: Chunk) -> tuple[str, ...]:
 
 
 def quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage:
-    """Return the part of a chunk that a quote was found in, with the stops behind it."""
+    """Return the part of a chunk that a quote was found in, with the stops after it."""
     text = chunk.content_text
     start = max((location.char_start or 0) - chunk.char_start, 0)
     end = min((location.char_end or 0) - chunk.char_start, len(text))

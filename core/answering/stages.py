@@ -13,7 +13,7 @@ class EarlyStage(Protocol):
     async def run(self, context: AnswerContext) -> AgentResponse | None:
         """Return the finished answer, by `context.completed`; None: the pipeline goes on.
 
-        It may change how the pipeline goes on: `context.instructions` are told to a model that
+        It may change how the pipeline goes on: `context.instructions` are sent to a model that
         writes, each of `context.guards` is asked before a sentence is shown, and `context.notices`
         stand below the answer. The turns before are in `context.turns`.
 

@@ -31,7 +31,7 @@ def task_of(
 
     Args:
         search: The second look of a model; None: there is none.
-        report: Told of each call of the writer's model.
+        report: Called with each call of the writer's model.
         token_limit: What all calls for the question may use together.
         first_sentence: Seconds from the question on by which a model's first claim has to hold.
     """

@@ -70,7 +70,7 @@ def is_writable(folder: Path) -> bool:
 
 
 def is_read_only(folder: Path) -> bool:
-    """Return whether the whole file system takes no writes, whoever asks."""
+    """Return whether the whole file system takes no writes, for every process."""
     if not hasattr(os, "statvfs"):
         return False
     return bool(os.statvfs(nearest(folder)).f_flag & os.ST_RDONLY)

@@ -85,11 +85,11 @@ def _sources(answers: Iterable[MeasuredAnswer]) -> dict[str, float | None]:
 
 
 def _refusals(answers: Sequence[MeasuredAnswer]) -> dict[str, float | None]:
-    """Count abstentions, and apart from them the answers told with doubt.
+    """Count abstentions, and apart from them the answers given with doubt.
 
     `refusal_precision`: unanswerable questions, of those refused; null when all questions are
     answerable. `refusal_recall`: refused questions, of the unanswerable. `partial_answerable`
-    and `partial_unanswerable`: questions of that kind whose answer is told as `partial`.
+    and `partial_unanswerable`: questions of that kind whose answer is marked as `partial`.
     """
     refused = [answer for answer in answers if answer.measured.refused]
     answerable = [answer for answer in answers if answer.answerable]

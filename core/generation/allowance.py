@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from core.generation.base import GenerationTask
 
 _MARGIN = 0.1
-"""Seconds before a limit at which we give up: whoever waits for us keeps the same limits, and
-is told first what was used."""
+"""Seconds before a limit at which we give up: the caller keeps the same limits, and
+is called first with what was used."""
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Allowance:
     used: int = 0
     """Tokens of all calls that are over."""
     context: str = ""
-    """What the next call is told of the book and the quote, and no call before it was."""
+    """What the next call is sent of the book and the quote, and no call before it was."""
 
     @property
     def moment(self) -> float:

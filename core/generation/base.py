@@ -45,7 +45,7 @@ class ModelCall:
     response_tokens: int
     """Thinking included."""
     context: str = ""
-    """What it was told of the book and the quote; empty when an earlier call was told all of it."""
+    """What it was sent of the book and the quote; empty when an earlier call was sent all of it."""
     service: str = ""
     """The table of models whose service was asked; empty: of none."""
     cached_tokens: int = 0
@@ -141,7 +141,7 @@ class GenerationTask:
     context_window: int = 32_000
     """Tokens of one model call's input."""
     report: Callable[[ModelCall], None] = field(default=ignore, compare=False)
-    """Told of each model call that is over, also when nobody waits for the rest any more."""
+    """Called with each model call that is over, also when no one waits for the rest any more."""
     token_limit: int | None = None
     """Tokens that all model calls for this task may use together."""
     deadline: float | None = None
@@ -204,7 +204,7 @@ class NotCovered:
     """The writer found that the passages do not answer the question, or not all of it."""
 
     part: str | None = None
-    """The part of the question that is told to have no answer; None: which one is not known."""
+    """The part of the question that is said to have no answer; None: which one is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class CutShort:
 
 @dataclass(frozen=True, slots=True)
 class PlantedTextLeftOut:
-    """Of a passage that would have been quoted, something is not, since somebody planted it."""
+    """Of a passage that would have been quoted, something is not, since it was planted."""
 
     chunk_number: int
 

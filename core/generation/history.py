@@ -1,4 +1,4 @@
-"""What a model is told of the conversation so far, and how much of it fits."""
+"""What a model is sent of the conversation so far, and how much of it fits."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _MARKER = re.compile(r"\s?" + CITATION_MARKER.pattern)
 
 
 def told_turns(turns: Sequence[ConversationTurn]) -> Iterator[tuple[ConversationTurn, str]]:
-    """Yield the turns that a model is told of, each with its answer's bare text.
+    """Yield the turns that a model is sent, each with its answer's bare text.
 
     Turns that failed are left out, and so are those whose texts were deleted.
     """

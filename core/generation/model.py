@@ -202,7 +202,7 @@ def _fitted(task: GenerationTask, model: ChatModel) -> GenerationTask:
 
 
 def _render(allowance: Allowance) -> Prompt:
-    """Return what the model is told: no tool when a second call cannot be paid."""
+    """Return what the model is sent: no tool when a second call cannot be paid."""
     prompt = render_prompt(allowance.task)
     if allowance.task.search is not None and not allowance.covers(prompt.tokens, calls=2):
         allowance.task = replace(allowance.task, search=None)
@@ -213,7 +213,7 @@ def _render(allowance: Allowance) -> Prompt:
 def _ending(reader: AnswerReader, end: ChatEnd, is_refused: bool) -> Iterator[DraftPart]:
     """Yield what is clear only when a call is over.
 
-    An answer that was cut, or gave way to a search, ends in words that nobody is to read,
+    An answer that was cut, or gave way to a search, ends in words that no one is to read,
     unless they are cited; and while the model searches nothing counts as not covered.
     """
     for part in reader.close():

@@ -33,7 +33,7 @@ def declare_retrieve() -> Tool:
 async def answer_calls(
     calls: Sequence[ToolCall], search: Search, render: Render, room: int
 ) -> list[dict[str, str]]:
-    """Return what a model is told about each call, in no more than `room` tokens."""
+    """Return what a model is sent about each call, in no more than `room` tokens."""
     results = []
     for number, call in enumerate(calls):
         if number >= MOST_CALLS:

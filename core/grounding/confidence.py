@@ -17,13 +17,13 @@ OFFSET = -2.15
 evidence and the leading chunk's coverage of the question."""
 
 COVERED = 0.8
-"""Score of the best chunk below which the book's own words are told as the closest that the book
+"""Score of the best chunk below which the book's own words are marked as the closest that the book
 comes, unless that chunk has all words of the question. Found on questions about two textbooks, near
 the topic and answered there; docs/measuring.md has the figures."""
 
 
 def is_covered(signals: EvidenceSignals) -> bool:
-    """Return whether passages of this evidence may be told as an answer."""
+    """Return whether passages of this evidence may be shown as an answer."""
     return signals.best_score >= COVERED or signals.coverage >= 1.0
 
 

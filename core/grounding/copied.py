@@ -29,7 +29,7 @@ def has_all_code(code: Sequence[str], quoted: Sequence[str]) -> bool:
 
 
 def adds_link(sentence: str, quoted: Sequence[str]) -> bool:
-    """Return whether the sentence leads somewhere, or calls somebody, that the quotes do not."""
+    """Return whether the sentence leads somewhere, or calls a user, that the quotes do not."""
     known = set(_LEADS_AWAY.findall(" ".join(quoted)))
     written = unicodedata.normalize("NFKC", sentence)
     return any(link not in known for link in _LEADS_AWAY.findall(written))

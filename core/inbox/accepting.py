@@ -1,4 +1,4 @@
-"""Puts an event into the inbox, behind those that come before it in fairness."""
+"""Puts an event into the inbox, after those that come before it in fairness."""
 
 from datetime import datetime
 from typing import Any
@@ -63,7 +63,7 @@ class Accepting:
         if db.scalar(self._insert, values) is None:  # another process was quicker by a moment
             return Accepted(Acceptance.KNOWN)
         if arrival.kind is Kind.REPLY:
-            acceptance = Acceptance.NEW  # nobody asked it: it is not counted, and was not read
+            acceptance = Acceptance.NEW  # no one asked it: it is not counted, and was not read
         elif arrival.kind.is_reaction:
             self.advance(db, arrival.platform, arrival.channel, arrival.position)
             acceptance = Acceptance.NEW
@@ -85,7 +85,7 @@ class Accepting:
     ) -> Acceptance | None:
         """Make an offer a question like any other, counted as its author's; None: it is gone.
 
-        Beyond the limit its author is told so once a minute; the offer stands the other times.
+        Beyond the limit its author is notified once a minute; the offer stands the other times.
 
         Args:
             request: What is asked now, where the message was edited.
@@ -115,7 +115,7 @@ class Accepting:
     def tombstone(self, db: Connection, unheard: DeletedEvent, moment: datetime) -> bool:
         """Put an event that has ended where a question would stand; False: it stands there.
 
-        It is in no lane, which would make the bot take part in a conversation, and of nobody.
+        It is in no lane, which would make the bot take part in a conversation, and of no one.
         """
         nothing = Arrival(
             key=unheard.key,
@@ -198,7 +198,7 @@ class Accepting:
 
 
 def _replace(db: Connection, overtaken: Any) -> Acceptance:
-    """Close what nobody has begun to answer yet, and never will."""
+    """Close what no one has begun to answer yet, and never will."""
     unclaimed = and_(overtaken, InboxRow.fence == 0, InboxRow.token.is_(None))
     db.execute(update(InboxRow).where(unclaimed).values(**CLOSED, **_REPLACED))
     return Acceptance.NEW

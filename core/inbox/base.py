@@ -19,7 +19,7 @@ class Kind(StrEnum):
 
     ASK = "ask"
     REDO = "redo"
-    """The question was edited: its answer is written anew, where it stands."""
+    """The question was edited: its answer is written again, where it stands."""
     FORGET = "forget"
     """The question was deleted: its turn is forgotten and its answer removed."""
     OFFER = "offer"
@@ -68,18 +68,18 @@ class Arrival:
     request: AgentRequest | None = None
     """What to ask the agent; none for FORGET, and where `refusal` is the answer."""
     refusal: str | None = None
-    """A safe sentence that is told instead of an answer."""
+    """A safe sentence that is shown instead of an answer."""
     settles: Settlement = Settlement.REFUSED
-    """What the event is settled as when its `refusal` was told."""
+    """What the event is settled as when its `refusal` was sent."""
     pending: AgentRequest | None = None
-    """Beside a `refusal` that asks for its course: the question, kept until one is chosen."""
+    """With a `refusal` that asks for its course: the question, kept until one is chosen."""
     token: str | None = None
     """A secret that answers this event; kept sealed, and only until `token_expires_at`."""
     token_expires_at: datetime | None = None
     sent_at: datetime | None = None
     """The platform's own time of the event; none: it came just now."""
     told_to_wait: bool = False
-    """Whether its asker was told, while it waited, that it does."""
+    """Whether its asker was notified, while it waited, that it does."""
     gist: str | None = None
     """The same for the same question where several people may ask it at once; None: it stands in
     a conversation, or is private."""
@@ -110,9 +110,9 @@ class Acceptance(StrEnum):
     KNOWN = "known"
     """Its key is there already: nothing was written."""
     LIMITED = "limited"
-    """Too many of one user, who is to be told so."""
+    """Too many of one user, who is to be notified."""
     PASSED_OVER = "passed over"
-    """Too many of one user, who is told so in this minute already: nothing will be sent."""
+    """Too many of one user, who is notified in this minute already: nothing will be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +152,13 @@ class Job:
 
     @property
     def taken_over(self) -> bool:
-        """Whether somebody else held it before, and may have posted unknown messages."""
+        """Whether another worker held it before, and may have posted unknown messages."""
         return self.fence > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a message of ours answers."""
+    """What a message of the bot's answers."""
 
     key: str
     platform: str
@@ -197,10 +197,11 @@ class Twin:
     messages: tuple[str, ...]
     """Those that show its answer, by the platform's ids."""
     address: Mapping[str, Any]
+    asked_at: datetime
 
 
 class LeaseLost(ServiceError):
-    """Another worker holds the event now: whoever gets this must stop at once."""
+    """Another worker holds the event now: the worker that gets this must stop at once."""
 
 
 def lane_for(platform: str, workspace: str, channel: str, thread: str) -> str:

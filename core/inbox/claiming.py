@@ -95,7 +95,7 @@ def to_heal() -> Select[str, int, str]:
 
 
 def in_flight(moment: Any) -> Select[str, str, str, str, int]:
-    """Return the query for what somebody is working on at a moment, healing included."""
+    """Return the query for what some worker is working on at a moment, healing included."""
     row = aliased(InboxRow)
     columns = (row.lane, row.user_id, row.platform, row.channel, row.round)
     return select(*columns).where(row.lease_until > moment)
@@ -139,8 +139,8 @@ def job_from(taken: Taken, unseal: Callable[[bytes], str]) -> Job:
 def overtaking(job: Job) -> Select[str]:
     """Return the query for the key of what makes the turn of a job's request forgotten.
 
-    That is a deletion of its question, or an edit that came after the job and stands behind it
-    in its lane: that is begun only when the job has ended, whoever ended it. What is not begun
+    That is a deletion of its question, or an edit that came after the job and stands after it
+    in its lane: that is begun only when the job has ended, in any process. What is not begun
     yet forgets the turn itself.
     """
     row, own = InboxRow, aliased(InboxRow)
@@ -157,7 +157,7 @@ def overtaking(job: Job) -> Select[str]:
 def _take(
     db: Connection, found: Row[str, int, str], moment: datetime, lease: timedelta
 ) -> Row[Any] | None:
-    """Take an event that is still as it was found; None when somebody else was quicker."""
+    """Take an event that is still as it was found; None when another worker was quicker."""
     key, fence, state = found
     row = InboxRow
     free = or_(row.lease_until.is_(None), row.lease_until <= moment)

@@ -29,7 +29,7 @@ _BLANK: dict[str, Any] = {
 }
 _IS_PENDING = and_(InboxRow.request.is_not(None), or_(~is_waiting(), InboxRow.refusal.is_not(None)))
 """A question that was asked for its course; its asker may have been so quick that it is not
-known to be told yet."""
+known to be notified yet."""
 
 
 def forget_user(db: Connection, user_id: str) -> int:

@@ -1,4 +1,4 @@
-"""What the holder of an event writes, and nobody who lost it."""
+"""What the holder of an event writes, and no worker that lost it."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ class Counted:
     refusal: str | None = None
     """Why its asker has to wait before asking again; none: it is answered."""
     is_first: bool = False
-    """Whether its asker is yet to be told so in this minute."""
+    """Whether its asker is yet to be notified in this minute."""
     not_before: datetime | None = None
     """The minute in which its channel has room for it; none: this one."""
 
@@ -64,12 +64,12 @@ class Counting:
     ) -> Counted:
         """Count a question, and return whether and when it may be answered.
 
-        A user's questions beyond the limit do not use up the channel's, so that nobody silences
+        A user's questions beyond the limit do not use up the channel's, so that no one silences
         a channel. Those beyond the channel's use up a later minute's.
 
         Args:
             asked: How many its user was seen to have asked in this minute before.
-            tells: Whether its asker is told of a refusal.
+            tells: Whether its asker is notified of a refusal.
         """
         user, place, minute = user_subject(arrival.user_id), _place(arrival), minute_of(moment)
         both = asked < self._limits.user_per_minute
@@ -115,12 +115,12 @@ def user_subject(user_id: str) -> str:
 
 
 def told_subject(user_id: str) -> str:
-    """Return under which subject it is counted that a user was told of the limit."""
+    """Return under which subject it is counted that a user was notified of the limit."""
     return f"told:{user_id}"
 
 
 def waits_subject(user_id: str, platform: str, channel: str) -> str:
-    """Return under which subject it is counted that a user was told to wait in a channel."""
+    """Return under which subject it is counted that a user was asked to wait in a channel."""
     return f"{WAITS}{user_id}:{platform}:{channel}"
 
 

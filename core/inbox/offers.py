@@ -20,7 +20,7 @@ def standing(key: str, moment: datetime) -> Select[Any]:
 def take_up(key: str, moment: datetime, **changed: Any) -> Update:
     """Return the statement that makes an offer a question to be answered, and returns its key.
 
-    Whoever holds the offer to show it, or to remove it, has lost it.
+    The worker that holds the offer to show it, or to remove it, has lost it.
 
     Args:
         changed: Columns that get another value than those of any question.

@@ -129,7 +129,7 @@ class InboxPlaces:
     async def threads(
         self, platform: str, workspace: str, since: datetime
     ) -> list[tuple[str, str]]:
-        """Return the channel and thread of all conversations somebody asked in since a moment."""
+        """Return the channel and thread of all conversations a user asked in since a moment."""
         row = InboxRow
         thread = func.coalesce(row.thread, row.asked_in)
         query = select(row.channel, thread).where(

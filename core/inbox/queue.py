@@ -37,7 +37,7 @@ class Queue:
         """Return how a new event stands, which is the next of its user.
 
         Each user has one event in a round, and who comes later begins in the current one: so
-        a newcomer stands behind one event of everybody's, not behind all of somebody's.
+        a newcomer stands after one event of each user's, not after all of one user's.
         Within a round the channels take turns in the same way.
 
         Source: Goyal, Vin, Cheng: Start-time fair queuing, SIGCOMM 1996.
@@ -92,6 +92,6 @@ def _rank() -> Any:
 def _once(name: str, *columns: Any) -> CTE:
     """Return a part of the query that is worked out once, however often it is referred to.
 
-    PostgreSQL would otherwise plan and run it anew for each column of it that is used.
+    PostgreSQL would otherwise plan and run it again for each column of it that is used.
     """
     return select(*columns).cte(name).prefix_with("MATERIALIZED", dialect="postgresql")

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 FORGOTTEN_USER = "forgotten"
 """Stands in for a user whose data was deleted."""
 _IS_WAITING = text("state = 'waiting'")
+_HAS_GIST = text("gist IS NOT NULL")
 
 CLOSED: dict[str, Any] = {
     "state": State.DONE.value,
@@ -59,6 +60,7 @@ class InboxRow(Base):
         ),
         Index(None, "lane", "state", "position", "accepted_at", "key"),
         Index(None, "user_id", "state", "round"),
+        Index(None, "gist", sqlite_where=_HAS_GIST, postgresql_where=_HAS_GIST),
         Index(
             None,
             *("channel", "round", "channel_round"),
@@ -130,7 +132,7 @@ class CursorRow(Base):
 def is_waiting(row: Any = InboxRow) -> ColumnElement[bool]:
     """Return the condition that an event is not answered yet.
 
-    Its value stands in the statement itself: a database that is told it later would not see
+    Its value stands in the statement itself: a database that gets it later would not see
     that it may use an index of waiting events.
     """
     waiting: ColumnElement[bool] = row.state == literal(State.WAITING.value, literal_execute=True)
@@ -199,7 +201,7 @@ def arrival_from(row: InboxRow | Row[Any], token: str | None = None) -> Arrival:
 
 
 def answered_from(row: InboxRow) -> Answered:
-    """Return what leads from a message of ours to its question."""
+    """Return what leads from a message of the bot's to its question."""
     return Answered(
         key=row.key,
         platform=row.platform,

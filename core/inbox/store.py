@@ -51,8 +51,8 @@ class Inbox(InboxQueries):
             seal: Encrypts a token for as long as it is kept.
             unseal: Decrypts it; raises StoreError when it cannot.
             healed_after: How long after an event's end the janitor looks for messages that
-                nobody knows of.
-            holding: For claims and renewals, which then wait behind no accepted event.
+                are not known.
+            holding: For claims and renewals, which then wait for no accepted event.
         """
         super().__init__(engine)
         self._holding = holding or engine
@@ -72,7 +72,7 @@ class Inbox(InboxQueries):
     async def accept(self, arrival: Arrival, moment: datetime | None = None) -> Accepted:
         """Store an arrival, once and for good, and return its receipt.
 
-        Only then may the platform be told that we have it. The same key again stores nothing.
+        Only then may it be acknowledged to the platform. The same key again stores nothing.
         """
         token = self._seal(arrival.token) if arrival.token is not None else None
         self._being_accepted += 1
@@ -142,7 +142,7 @@ class Inbox(InboxQueries):
     async def claim_healing(
         self, lease: timedelta, platforms: Sequence[str], moment: datetime | None = None
     ) -> Job | None:
-        """Take an event that has ended, and may have left messages that nobody knows of.
+        """Take an event that has ended, and may have left messages that are not known.
 
         Nothing else happens in its lane meanwhile; `recovered` ends that.
         """
@@ -151,10 +151,10 @@ class Inbox(InboxQueries):
     async def tell_of_wait(
         self, platforms: Sequence[str], moment: datetime | None = None
     ) -> Job | None:
-        """Note that the asker of a question is told that it waits, and return it; None: none waits.
+        """Note that a question's asker is notified that it waits; return it; None: none waits.
 
         A question is returned once, by whichever process asks first, and one of each person's
-        that wait in a channel; another one a minute later at the earliest. It is held by nobody.
+        that wait in a channel; another one a minute later at the earliest. It is held by no worker.
         """
         at = moment or now()
 
@@ -277,7 +277,7 @@ class Inbox(InboxQueries):
     ) -> Acceptance | None:
         """Have a question answered that was offered to be, within the limits of any question.
 
-        None when the offer has vanished. PASSED_OVER: its author asked too much, and was told so
+        None when the offer has vanished. PASSED_OVER: its author asked too much, and was notified
         in this minute; the offer stands.
 
         Args:

@@ -1,4 +1,4 @@
-"""Finds those who wait for long, and notes that they are told so, before they are."""
+"""Finds those who wait for long, and notes that they are notified, before they are."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -13,12 +13,12 @@ from core.inbox.limits import WAITS, WINDOW, CountRow, count_one_more, minute_of
 from core.inbox.rows import FORGOTTEN_USER, InboxRow, is_waiting
 
 LONG = timedelta(seconds=10)
-"""How long a question may wait before its asker is told so."""
+"""How long a question may wait before its asker is notified."""
 _PLATFORMS: Any = bindparam("platforms", expanding=True)
 
 
 class Waiting:
-    """Tells who is to be told that they wait; its statements are built once."""
+    """Finds who is to be notified that they wait; its statements are built once."""
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._candidate = _candidate()
@@ -27,7 +27,7 @@ class Waiting:
     def candidate(
         self, platforms: Sequence[str], moment: datetime
     ) -> tuple[Select[str], dict[str, Any]]:
-        """Return the query for the key of a question whose asker is to be told, with its values."""
+        """Return the query for the key of a question whose asker is to be notified."""
         recently = minute_of(moment) - WINDOW
         given = {"since": moment - LONG, "recently": recently, "platforms": [*platforms]}
         return self._candidate, given
@@ -35,9 +35,9 @@ class Waiting:
     def take(
         self, db: Connection, platforms: Sequence[str], moment: datetime
     ) -> Row[InboxRow] | None:
-        """Note that an asker is told, and return their question; None: nobody is to be told.
+        """Note that an asker is notified, and return their question; None: no one is to be.
 
-        It is none as well when the question was begun meanwhile, or somebody else tells of it.
+        It is none as well when the question was begun meanwhile, or another process notifies.
         """
         query, given = self.candidate(platforms, moment)
         key = db.scalar(query, given)
@@ -50,10 +50,10 @@ class Waiting:
 
 
 def _candidate() -> Select[str]:
-    """Return the query for the key of a question that nobody has begun since `since`.
+    """Return the query for the key of a question that no one has begun since `since`.
 
-    Whoever waits with several questions in one channel is told of the first alone. Whoever was
-    told in it in the minute of `recently` or later is not told again, whatever became of that
+    A user who waits with several questions in one channel is notified of the first alone. One who
+    was notified in it in the minute of `recently` or later is not again, whatever became of that
     question.
     """
     row, other, count = InboxRow, aliased(InboxRow), CountRow
@@ -86,7 +86,7 @@ def _candidate() -> Select[str]:
 
 
 def _note(key: str) -> Any:
-    """Return the statement that notes that an asker is told, and returns their question."""
+    """Return the statement that notes that an asker is notified, and returns their question."""
     note = update(InboxRow).where(InboxRow.key == key, _is_unanswered())
     return note.values(told_to_wait=True).returning(InboxRow)
 

@@ -37,7 +37,7 @@ class MarkdownBlock:
     first: int
     """Its first line, counted from 0."""
     end: int
-    """The line behind its last."""
+    """The line after its last."""
     opening: str = ""
     """What a message that begins inside it must repeat: a fence's first line, a table's header."""
     closing: str = ""

@@ -65,7 +65,7 @@ class Construct(NamedTuple):
     start: int
     end: int
     mark: str
-    """What closes it at a cut and opens it again behind; empty where nothing can."""
+    """What closes it at a cut and opens it again after; empty where nothing can."""
 
 
 def constructs(text: str, start: int, end: int) -> Iterator[Construct]:

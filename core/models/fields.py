@@ -49,7 +49,7 @@ def _not_in_future(moment: datetime, info: ValidationInfo) -> datetime:
 def well_formed(text: str) -> str:
     """Return `text` with U+FFFD for each character that no database holds.
 
-    A chat delivers such text when somebody's program cut a message in the middle of an emoji.
+    A chat delivers such text when a program cut a message in the middle of an emoji.
     """
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 

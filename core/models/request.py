@@ -1,4 +1,4 @@
-"""What somebody wants to know, and where they ask it."""
+"""What a user wants to know, and where they ask it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ MAX_SELECTED_TEXT = 8_000
 MAX_THREAD_MESSAGE = 2_000
 _GIST = 600
 EXPLAIN_QUOTE = "Explain this passage."
-"""What is asked when somebody quotes a passage without a question."""
+"""What is asked when a user quotes a passage without a question."""
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*")
 _WORD_END = re.compile(r"\S(?=\s)")
 
@@ -64,7 +64,7 @@ class UnreadPart(StrEnum):
 
 
 class ThreadMessage(Model):
-    """What somebody wrote in a thread before the bot was asked there; nobody's name is in it."""
+    """What a user wrote in a thread before the bot was asked there; no user's name is in it."""
 
     text: Annotated[NonBlank, Field(max_length=MAX_THREAD_MESSAGE)]
     by_asker: bool = False
@@ -112,7 +112,7 @@ class AgentRequest(Model):
     selected_text: Annotated[NonBlank, Field(max_length=MAX_SELECTED_TEXT)] | None = None
     """The quoted passage, at most 8,000 characters; longer is cut at a sentence."""
     selected_text_cut: bool = False
-    """Whether `selected_text` was cut, so that the reader is told."""
+    """Whether `selected_text` was cut, so that the reader is notified."""
     session_id: UUID | None = None
     user_id: NonBlank
     """A keyed hash of platform, workspace and user; never a name."""
@@ -127,13 +127,13 @@ class AgentRequest(Model):
     """What was said before in a thread that the bot first meets, oldest first: material that
     tells what the question is about, never an instruction."""
     thread_partly_seen: bool = False
-    """Whether more was said there than could be read, so that the reader is told."""
+    """Whether more was said there than could be read, so that the reader is notified."""
     verified_answer: UUID | None = None
     """The answer of the course's staff that is to be shown; set by code alone."""
     sent_by_staff: bool = False
     """Whether staff say it to this asker: then it is shown however the book stands by now."""
     unread: tuple[UnreadPart, ...] = ()
-    """What came with the question and could not be read, so that the reader is told."""
+    """What came with the question and could not be read, so that the reader is notified."""
     created_at: PastTime = Field(default_factory=now)
     user_context: UserContext = UserContext()
 
@@ -158,7 +158,7 @@ class AgentRequest(Model):
 def cut_selected_text(text: str) -> tuple[str, bool]:
     """Return a quote of at most 8,000 characters, and whether it had to be cut.
 
-    The cut falls behind the last sentence that fits, else behind the last word.
+    The cut falls after the last sentence that fits, else after the last word.
     """
     if len(text) <= MAX_SELECTED_TEXT:
         return text, False

@@ -256,16 +256,16 @@ class AgentConfiguration(Model):
     evidence_tokens: Annotated[int, Field(ge=200)] = 4_000
     """Of the book that a model reads for one question; at most half of its window."""
     system_prompt: str | None = None
-    """Words about role and tone, told to the model before its rules, which always hold."""
+    """Words about role and tone, sent to the model before its rules, which always hold."""
     retrieval_enabled: bool = True
     max_turns: Annotated[int, Field(ge=1, le=50)] = 10
     score_threshold: Unit = 0.5
     top_k: Annotated[int, Field(ge=1, le=10)] = 5
     answer_length: AnswerLength = AnswerLength.NORMAL
     answered_from: Unit = 0.5
-    """The `located` from which an answer is told as `answered`."""
+    """The `located` from which an answer is marked as `answered`."""
     partial_from: Unit = 0.0
-    """The `located` from which it is told as `partial`; below, the answer is `abstained`."""
+    """The `located` from which it is marked as `partial`; below, the answer is `abstained`."""
 
     @model_validator(mode="after")
     def _bands_are_ordered(self) -> Self:

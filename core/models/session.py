@@ -80,5 +80,5 @@ def session_id_for(
 
 
 def is_silent(last_activity: datetime, moment: datetime) -> bool:
-    """Return whether a direct message has been silent for so long that it starts anew."""
+    """Return whether a direct message has been silent for so long that it starts again."""
     return moment - last_activity >= DIRECT_MESSAGE_SILENCE

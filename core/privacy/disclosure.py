@@ -43,7 +43,7 @@ class Disclosure:
         """Return all rows of one moment that are about a person, by table, oldest first.
 
         Tables without such a row are there, too. What others asked is not: of a conversation
-        that somebody else began there are the person's own turns only.
+        that another user began there are the person's own turns only.
 
         Raises:
             StoreError: when the database fails.

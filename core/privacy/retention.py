@@ -28,7 +28,7 @@ from core.verified_answers.rows import VerifiedPhrasingRow, VerifiedRevisionRow
 logger = logging.getLogger(__name__)
 
 _BATCH = 200
-"""Rows of a table that are deleted in one go, so that nobody waits long for the database."""
+"""Rows of a table that are deleted in one go, so that no one waits long for the database."""
 _BURIED_FOR = timedelta(days=1)
 """How long it is known that a message was deleted whose event may still come."""
 _PENDING_FOR = timedelta(days=1)
@@ -38,7 +38,7 @@ _LIMITS_KEPT = timedelta(hours=1)
 
 
 class Retention:
-    """Deletes conversations, votes and events that nobody needs any more."""
+    """Deletes conversations, votes and events that no one needs any more."""
 
     def __init__(self, engine: AsyncEngine, *, kept_for: timedelta | None) -> None:
         """Prepare to delete.
@@ -99,7 +99,7 @@ def _hints(db: Connection, before: datetime) -> int:
 
 
 def _weeks(db: Connection, before: datetime) -> int:
-    """Delete what was told of weeks, all at once: there is one row a course, tenant and week."""
+    """Delete all reports of weeks at once: there is one row a course, tenant and week."""
     return _count(db, delete(RadarWeekRow).where(RadarWeekRow.made_at < before))
 
 
@@ -171,7 +171,7 @@ def _pending(db: Connection, before: datetime) -> int:
 
 
 def _tokens(db: Connection, before: datetime) -> int:
-    """Delete what users used, when it is old or they are forgotten; the sums name nobody."""
+    """Delete what users used, when it is old or they are forgotten; the sums name no one."""
     row = TokenUsageRow
     key = tuple_(row.day, row.scope, row.subject)
     old = select(row.day, row.scope, row.subject).where(has_expired(before)).limit(_BATCH)

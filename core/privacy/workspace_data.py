@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff_store import StaffRow
 from core.access.store import CourseGrantRow, TenantRow
+from core.help_requests.cards import QueueCardRow, QueueChannelRow
 from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow, channel_subject, user_subject
 from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
@@ -39,13 +40,13 @@ class WorkspaceData:
         """Delete it all, answers under way included; return how many questions there were.
 
         Its grants go as well; a course that it owns stays its own, and is closed to others.
-        Whoever holds one of them has lost it. Nothing of another workspace is touched: not the
-        rules of a channel that both see, nor what somebody did who is in both.
+        A worker that holds one has lost it. Nothing of another workspace is touched: not the
+        rules of a channel that both see, nor what a user did who is in both.
         """
         return await write(self._engine, lambda db: _forget(db, platform, workspace))
 
     async def of_organisation(self, platform: str, organisation: str) -> list[str]:
-        """Return the ids of the workspaces of an organisation in which somebody asked."""
+        """Return the ids of the workspaces of an organisation in which a user asked."""
         of_it = InboxRow.address["enterprise"].as_string() == organisation
         query = select(InboxRow.workspace).where(InboxRow.platform == platform, of_it).distinct()
         async with reading(self._engine) as db:
@@ -68,7 +69,8 @@ def _forget(db: Connection, platform: str, workspace: str) -> int:
     of_places = (ChannelRulesRow, ConversationRow, ExchangeRow, PanelRow)
     of_staff = (StaffRow, HelpRequestRow, VerifiedAnswerRow, PolicyRow, RadarChannelRow)
     db.execute(delete(RadarWeekRow).where(RadarWeekRow.tenant == f"{platform}:{workspace}"))
-    for row in (*of_places, CourseGrantRow, *of_staff):
+    of_queue = (QueueChannelRow, QueueCardRow)
+    for row in (*of_places, CourseGrantRow, *of_staff, *of_queue):
         db.execute(delete(row).where(row.platform == platform, row.workspace == workspace))
     # The operator's own stays known: no workspace that comes later may take its place.
     met = (TenantRow.platform == platform, TenantRow.workspace == workspace, ~TenantRow.home)
@@ -77,7 +79,7 @@ def _forget(db: Connection, platform: str, workspace: str) -> int:
 
 
 def _forget_votes(db: Connection, asked: Any, sessions: Sequence[Any]) -> None:
-    """Delete what was said of the workspace's answers, whoever said it."""
+    """Delete what was said of the workspace's answers, by any user."""
     requests = set(db.scalars(select(InboxRow.request_id).where(*asked)))
     for part in _parts(sessions):
         requests |= {*db.scalars(select(TurnRow.request_id).where(TurnRow.session_id.in_(part)))}

@@ -16,7 +16,7 @@ class CircuitBreaker:
     """Opens after failures in a row, and closes when a single probe succeeds.
 
     Every request asks `admits` first and tells its end by `succeeded` or `failed`. A probe
-    that tells nothing, because nobody waited for it, is followed by another a period later.
+    that tells nothing, because no one waited for it, is followed by another a period later.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class CircuitBreaker:
             self._wait()
         elif self._is_too_much():
             self._wait()
-            # The failures have been told one by one, and each question from now on tells this.
+            # The failures were logged one by one, and each question from now on logs this.
             logger.info(
                 "%s failed %d times in a row and is not asked for %.0f s",
                 self._name,

@@ -106,7 +106,7 @@ class _Limited(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         pauses = Pauses()
-        # The client's own stream is a generator; whoever gives up in a pause would leave it open.
+        # The client's own stream is a generator; giving up in a pause would leave it open.
         async with aclosing(cast("AsyncGenerator[bytes, None]", aiter(self._stream))) as chunks:
             async for chunk in chunks:
                 for part in _parts(chunk):

@@ -19,7 +19,7 @@ LEAST = 2
 ASKERS = 3
 """The same where nothing is configured."""
 OTHER: tuple[str, ...] = ()
-"""Stands for all sections that are too small to be told of."""
+"""Stands for all sections that are too small to be shown."""
 
 
 class Ending(StrEnum):
@@ -54,20 +54,20 @@ class SectionActivity:
     section: tuple[str, ...]
     """`OTHER`: the sum of those that are too small."""
     endings: Mapping[Ending, int] = field(default_factory=dict)
-    """Questions by how they ended; what is missing is not told."""
+    """Questions by how they ended; what is missing is not shown."""
     voted_down: int = 0
-    """Votes; 0: it is not told how many."""
+    """Votes; 0: it is not shown how many."""
     askers: int = 0
     """People at least: a multiple of `k`."""
 
     @property
     def questions(self) -> int:
-        """How many questions are told of."""
+        """How many questions are shown."""
         return sum(self.endings.values())
 
 
 def activity_of(events: Iterable[Event], k: int = ASKERS) -> list[SectionActivity]:
-    """Return what may be told of some events, the sections that were asked about most first.
+    """Return what may be shown of some events, the sections that were asked about most first.
 
     Args:
         k: People that each number is about at least.
@@ -117,7 +117,7 @@ def _told(
 
 
 def summed(reports: Iterable[Iterable[SectionActivity]]) -> list[SectionActivity]:
-    """Return several reports as one: sums of numbers that may be told may be told."""
+    """Return several reports as one: sums of numbers that may be shown may be shown."""
     found = dict[tuple[str, ...], SectionActivity]()
     for one in (activity for report in reports for activity in report):
         before = found.get(one.section, SectionActivity(one.section))

@@ -25,7 +25,7 @@ Words = Callable[[str], Awaitable[IsCommon]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What may be told of a course's latest complete week, and of the one before."""
+    """What may be shown of a course's latest complete week, and of the one before."""
 
     course_id: str
     week: date
@@ -45,12 +45,12 @@ class Report:
 
     @property
     def is_empty(self) -> bool:
-        """Whether too few people asked for anything to be told."""
+        """Whether too few people asked for anything to be shown."""
         return not self.this_week and not self.last_week
 
 
 class Radar:
-    """Tells of weeks what may be told; methods raise StoreError when the database fails."""
+    """Tells of weeks what may be shown; methods raise StoreError when the database fails."""
 
     def __init__(
         self,
@@ -88,10 +88,10 @@ class Radar:
         with_reasons: bool = False,
         moment: datetime | None = None,
     ) -> Report:
-        """Return what may be told of the latest complete week.
+        """Return what may be shown of the latest complete week.
 
         Args:
-            tenant: The tenant whose people asked; None: each of them is told of by itself, and
+            tenant: The tenant whose people asked; None: each of them is shown by itself, and
                 the numbers are summed.
             with_reasons: Whether to tell why answers were found not helpful.
             moment: When it is looked at; None: now.
@@ -117,7 +117,7 @@ class Radar:
         )
 
     async def _week(self, course_id: str, tenant: str, week: date) -> WeekTold:
-        """Return what is told of a week: always the same, from its first telling on."""
+        """Return what is reported of a week: always the same, from its first report on."""
         known = await self._store.week(course_id, tenant, week)
         if known is not None:
             return known

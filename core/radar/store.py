@@ -1,6 +1,6 @@
-"""The SQL side of the radar: what weeks told, and where it is posted every week."""
+"""The SQL side of the radar: what is reported of weeks, and where it is posted every week."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ _CLAIMED_FOR = timedelta(minutes=5)
 
 
 class RadarWeekRow(Base):
-    """What may be told of a course's week in a tenant; it never changes, whoever is forgotten."""
+    """What may be shown of a course's week in a tenant; it never changes."""
 
     __tablename__ = "radar_weeks"
 
@@ -48,12 +48,12 @@ class RadarChannelRow(Base):
     enterprise: Mapped[str | None] = mapped_column(Text)
     """The organisation around a workspace, where its platform needs to know."""
     locale: Mapped[str | None] = mapped_column(Text)
-    """Of whoever chose the channel."""
+    """Of the user who chose the channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeekTold:
-    """What may be told of a week."""
+    """What may be shown of a week."""
 
     least_askers: int
     activity: tuple[SectionActivity, ...]
@@ -84,13 +84,13 @@ class RadarStore:
         self._engine = engine
 
     async def week(self, course_id: str, tenant: str, week: date) -> WeekTold | None:
-        """Return what was told of a week, or None where that is not settled yet."""
+        """Return what was reported of a week, or None where that is not settled yet."""
         async with reading(self._engine) as db:
             row = await db.get(RadarWeekRow, (course_id, tenant, week))
         return None if row is None else _told(row.least_askers, row.content)
 
     async def settle(self, course_id: str, tenant: str, week: date, told: WeekTold) -> WeekTold:
-        """Keep what is told of a week from now on, and return it; the first to settle it wins."""
+        """Keep the report of a week from now on, and return it; the first to settle it wins."""
         insert = insert_into(self._engine, RadarWeekRow).values(
             course_id=course_id,
             tenant=tenant,
@@ -140,20 +140,26 @@ class RadarStore:
             return None if row is None else _channel(row)
 
     async def claim(
-        self, due: Callable[[str], date], platforms: Sequence[str]
+        self,
+        due: Callable[[str], date],
+        platforms: Sequence[str],
+        may_read: Callable[[RadarChannel], Awaitable[bool]],
     ) -> tuple[RadarChannel, date] | None:
         """Return a channel whose week is due, and that week; for a while it is no one else's.
 
         Args:
             due: Returns the week that is to stand in the channels of a course.
             platforms: Those that can be posted to.
+            may_read: Returns whether the course of a channel may be read there now.
         """
         query = select(RadarChannelRow).where(RadarChannelRow.platform.in_(platforms))
         async with reading(self._engine) as db:
             rows = [*await db.scalars(query)]
         for row in rows:
             week = due(row.course_id)
-            if (row.posted is None or row.posted < week) and await self._claimed(row, week):
+            if row.posted is not None and row.posted >= week:
+                continue
+            if await may_read(_channel(row)) and await self._claimed(row, week):
                 return _channel(row), week
         return None
 

@@ -55,7 +55,7 @@ def row(one: SectionActivity, last: SectionActivity | None) -> str:
     """Return what the picture shows of a section, in words.
 
     Args:
-        last: The same section in the week before; None: nothing is told of it.
+        last: The same section in the week before; None: nothing is shown of it.
     """
     endings = ", ".join(f"{count} {ending_name(ending)}" for ending, count in one.endings.items())
     said = text("radar-row", name=section_name(one), count=one.questions, endings=endings)
@@ -88,7 +88,7 @@ def lists(report: Report) -> Iterator[tuple[str, list[str]]]:
 
 
 def empty(report: Report) -> str:
-    """Return what is said where nothing may be told."""
+    """Return what is said where nothing may be shown."""
     return text("radar-empty", count=report.least_askers)
 
 

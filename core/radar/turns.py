@@ -21,7 +21,7 @@ _PAGE = 100
 """Turns that are read at once: each holds its whole answer."""
 _AT_ONCE = 500
 _DEEPEST = 2
-"""Headings that a section is told by."""
+"""Headings that a section is named by."""
 CONSOLE = "console"
 """The platform of the operator's own questions, which are not counted."""
 
@@ -36,7 +36,7 @@ class AskedTurn:
 
 @dataclass(frozen=True, slots=True)
 class VoteReason:
-    """Why somebody found an answer not helpful."""
+    """Why a user found an answer not helpful."""
 
     voter: str
     text: str
@@ -193,9 +193,13 @@ def _ending(answer: Mapping[str, Any]) -> Ending | None:
 
 
 def _section(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the headings of what was cited first; of an abstention, the nearest section's."""
-    if cited := answer.get("grounding_chunks"):
-        first = cited[0]
+    """Return the headings of what was cited first; of an abstention, the nearest section's.
+
+    What staff said lies in no section.
+    """
+    cited = answer.get("grounding_chunks") or ()
+    of_book = (one for one in cited if "verified" not in (one.get("metadata") or {}))
+    if (first := next(of_book, None)) is not None:
         titles = dict.fromkeys((first["page_title"], *first.get("headings", ())))
         return tuple(titles)[:_DEEPEST]
     nearest = answer.get("nearest_sections") or ()

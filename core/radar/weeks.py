@@ -1,4 +1,4 @@
-"""The weeks that a course's activity is told by: from Monday to Monday of its own time zone."""
+"""The weeks that a course's activity is reported by: from Monday to Monday of its own time zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -9,7 +9,7 @@ _WEEK = timedelta(days=7)
 def last_complete(moment: datetime, zone: ZoneInfo) -> date:
     """Return the Monday that the latest week began with which is over at a moment.
 
-    A week that goes on is told of nowhere: two looks at it would differ by single people.
+    A week that goes on is shown nowhere: two looks at it would differ by single people.
     """
     today = moment.astimezone(zone).date()
     return today - timedelta(days=today.weekday()) - _WEEK

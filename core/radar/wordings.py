@@ -12,10 +12,10 @@ from core.embeddings.base import Embedder, Vectors
 ALIKE = 0.8
 """Cosine from which two questions are counted as the same."""
 MOST = 5
-"""Groups that are told of."""
+"""Groups that are shown."""
 _MOST_COMPARED = 3_000
 _ADDRESS = re.compile(r"<[@#!][^<>\s]*>|@\w[\w.-]*|\S+@\S+\.\S+|https?://\S+|\b\w*\d{5,}\w*\b")
-"""A mention, an account, an address, or a number that may be somebody's."""
+"""A mention, an account, an address, or a number that may be a user's."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _GAP = "…"
 _GAPS = re.compile(r"…(?:[\s,]*…)+")

@@ -31,7 +31,7 @@ _FEW_TERMS = 1
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of a search, beside its question."""
+    """What is asked of a search, next to its question."""
 
     threshold: float
     """The score from which a chunk is usable."""

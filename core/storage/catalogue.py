@@ -122,6 +122,16 @@ class Catalogue:
             }
         return [(place, known[place]) for place in order]
 
+    async def set_origins(self, generation: UUID, origins: Mapping[str, str]) -> None:
+        """Note other sources for documents of an edition, by source file."""
+        placed = await self.placed(generation) if origins else []
+        row = DocumentRow
+        async with writing(self._engine) as db:
+            for place, record in placed:
+                if origin := origins.get(record.source_file):
+                    here = (row.collection == place.collection, row.number == place.number)
+                    await db.execute(update(row).where(*here).values(origin=origin))
+
     async def sections(self, generation: UUID) -> list[SectionRecord]:
         """Return an edition's sections in reading order, each once; none once it is replaced."""
         first: dict[str, SectionRecord] = {}
@@ -265,7 +275,7 @@ class Catalogue:
                 await db.execute(statement, rows)
 
     async def prune_vectors(self, unused_since: datetime) -> int:
-        """Delete the vectors nobody asked for since that time, and return how many.
+        """Delete the vectors no one asked for since that time, and return how many.
 
         Always safe: a deleted vector is computed again when it is needed.
         """
@@ -279,7 +289,7 @@ class Catalogue:
 
 
 def _free(wanted: Select[str, bytes]) -> ColumnElement[bool]:
-    """Match the vectors of a query that nobody else holds: nobody waits, so no deadlock."""
+    """Match the vectors of a query that no one else holds: no one waits, so no deadlock."""
     held = wanted.with_for_update(skip_locked=True)
     return tuple_(CachedVectorRow.model, CachedVectorRow.key).in_(held)
 

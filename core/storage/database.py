@@ -164,7 +164,7 @@ def _create(url: URL, **options: Any) -> AsyncEngine:
 
 
 async def _connect_sqlite(*address: Any, **options: Any) -> Any:
-    """Connect as the dialect does, but leave no thread behind when that fails.
+    """Connect as the dialect does, but leave no thread when that fails.
 
     The driver does not wait for its thread then, which answers an event loop that may be
     closed by that time.
@@ -288,7 +288,7 @@ async def answers(engine: AsyncEngine) -> None:
 async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
     """Open a transaction that is committed at the end, or rolled back by an exception.
 
-    On SQLite nobody else writes before its end, however long the event loop takes to come
+    On SQLite no one else writes before its end, however long the event loop takes to come
     back to it between two statements: where questions are answered, `write` is the way.
 
     Raises:
@@ -310,7 +310,7 @@ async def write(
     """Do work in a transaction of its own, in one go, and return its result.
 
     Args:
-        urgent: Somebody waits for it: on SQLite, which takes one writer at a time, it comes
+        urgent: A user waits for it: on SQLite, which takes one writer at a time, it comes
             before what is not urgent.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Says which failure of ours it is that a database or its driver raises."""
+"""Says which of our failures it is that a database or its driver raises."""
 
 import sqlite3
 import sys

@@ -21,7 +21,7 @@ _NOBODY = ""
 _BEAT, _LONGEST_BEAT = 0.25, 2.0
 """The part of a lease, and the seconds at most, after which it is to be renewed."""
 _MISSED = 2
-"""After so many beats without a word, nobody counts on a process any more."""
+"""After so many beats without a word, no one counts on a process any more."""
 _BREAK = 0.25
 """The part of a lease that a process may stand still in the middle of a transaction."""
 
@@ -75,7 +75,7 @@ class Leases:
     async def share(self, group: str, names: Sequence[str]) -> LeaseShare:
         """Renew what is held of a group's names, take what is free up to a fair share.
 
-        Whoever calls this is a member of the group for two beats. Shares differ by one at most,
+        A caller is a member of the group for two beats. Shares differ by one at most,
         as soon as those who have too much have let go of it. They do so for members that have
         called this again; and what stays free for two beats is taken by anybody. So a process
         that dies as often as it starts takes nothing away from those that live.
@@ -83,7 +83,7 @@ class Leases:
         return await write(self._engine, lambda db: self._share(db, group, names))
 
     async def take(self, name: str, seconds: float) -> bool:
-        """Take a name for so long unless somebody has it, this process included."""
+        """Take a name for so long unless a user has it, this process included."""
 
         def take(db: Connection) -> bool:
             moment = self._moment(db)
@@ -140,12 +140,12 @@ class Leases:
         )
 
     def _wanted(self, sizes: Mapping[str, int], names: int) -> int:
-        """Return how many more this process may take: its part, or one if nobody has fewer."""
+        """Return how many more this process may take: its part, or one if no one has fewer."""
         ours, part = sizes[self._holder], names // len(sizes)
         return part - ours if ours < part else int(ours == min(sizes.values()))
 
     def _left_over(self, free: Sequence[str], moment: datetime) -> int:
-        """Return how many names nobody took although this process has long seen them free."""
+        """Return how many names no one took although this process has long seen them free."""
         self._free_since = {key: self._free_since.get(key, moment) for key in free}
         return sum(moment - since >= self._awaited for since in self._free_since.values())
 
@@ -176,9 +176,9 @@ class Leases:
     def _take_free(
         self, db: Connection, free: Sequence[str], most: int, moment: datetime, until: datetime
     ) -> set[str]:
-        """Take free names; one that somebody else is about to take, or to renew, is theirs.
+        """Take free names; one that a user else is about to take, or to renew, is theirs.
 
-        Nobody waits for anybody here: else two processes could wait for each other.
+        No one waits for anybody here: else two processes could wait for each other.
         """
         row = LeaseRow
         query = select(row.name).where(row.name.in_(free), row.until <= moment)

@@ -40,7 +40,7 @@ class RateLimitWindows:
         self._is_shared = engine.dialect.name != "sqlite"
 
     async def close(self, window: str, seconds: float) -> None:
-        """Let nobody use a window for so many seconds; one that is closed for longer stays so."""
+        """Let no one use a window for so many seconds; one that is closed for longer stays so."""
         if not self._is_shared:
             return
         moment = _moment()

@@ -84,7 +84,7 @@ class Cursor:
 
 
 class Connection(aiosqlite.Connection):
-    """The driver's connection, with cursors of ours; it begins and ends without extra trips."""
+    """The driver's connection, with our own cursors; it begins and ends without extra trips."""
 
     _begin: str | None = None
     """What the next statement has to execute before itself."""
@@ -145,7 +145,7 @@ class Writer:
     ) -> Result:
         """Do work in a transaction of its own, and return its result.
 
-        Cancelled before its commit, it leaves nothing behind.
+        Cancelled before its commit, it leaves nothing.
         """
         is_given_up = threading.Event()
         written = self._enqueue(lambda: self._transact(work, is_given_up), urgent=urgent)
@@ -189,7 +189,7 @@ class Writer:
         return outcome
 
     def _take_turn(self) -> None:
-        """Do what comes first, unless nobody waits for it any more."""
+        """Do what comes first, unless no one waits for it any more."""
         _, _, work, outcome = self._turns.get()
         if not outcome.set_running_or_notify_cancel():
             return

@@ -1,4 +1,4 @@
-"""What a running bot counts and times, for whoever watches it."""
+"""What a running bot counts and times, for its operators."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -72,7 +72,7 @@ TIMED = (ACCEPTING, WAITING, DELIVERING, FIRST_WORDS, RETRIEVING)
 
 
 class Meter(Protocol):
-    """Is told what happens; never fails, and never takes noticeable time."""
+    """Counts what happens; never fails, and never takes noticeable time."""
 
     def count(self, measure: Measure, *labels: str, amount: float = 1.0) -> None:
         """Add to one of COUNTED; `labels` in the measure's order."""
@@ -84,7 +84,7 @@ class Meter(Protocol):
 
 
 class NoMeter:
-    """Counts nothing: nobody watches."""
+    """Counts nothing: no one watches."""
 
     def count(self, measure: Measure, *labels: str, amount: float = 1.0) -> None:
         """Do nothing."""
@@ -94,4 +94,4 @@ class NoMeter:
 
 
 NO_METER = NoMeter()
-"""What is told where no meter is given."""
+"""What counts where no meter is given."""

@@ -1,4 +1,4 @@
-"""Tells the lines that only lead in to what stands behind them, such as `For example:`."""
+"""Tells the lines that only lead in to what stands after them, such as `For example:`."""
 
 import re
 

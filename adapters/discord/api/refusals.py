@@ -1,4 +1,4 @@
-"""What Discord refuses, as errors of ours: for now or for good, and with its number."""
+"""What Discord refuses, as the bot's own errors: for now or for good, and with its number."""
 
 import discord
 
@@ -44,7 +44,7 @@ class Refused(DeliveryError):
 
 
 def refused(error: discord.HTTPException) -> Refused:
-    """Return an exception of discord.py as an error of ours, without the texts sent."""
+    """Return an exception of discord.py as the bot's own error, without the texts sent."""
     detail = f"Discord answered {error.status}, error code {error.code}"
     if advice := _ADVICE.get(error.code):
         detail = f"{detail}: {advice}"

@@ -167,7 +167,7 @@ class Rest:
         await self._request(route)
 
     async def is_member(self, guild: str, user: str) -> bool:
-        """Return whether somebody is a member of a server that the bot is a member of."""
+        """Return whether a user is a member of a server that the bot is a member of."""
         route = Route("GET", "/guilds/{guild_id}/members/{user_id}", guild_id=guild, user_id=user)
         try:
             await self._request(route)
@@ -188,7 +188,7 @@ class Rest:
     async def messages_after(
         self, channel: int, message: int, *, most: int = _MOST_LOOKED_AT
     ) -> list[Json]:
-        """Return the first messages behind a message, oldest first.
+        """Return the first messages after a message, oldest first.
 
         Args:
             most: How many are enough; a multiple of 100.
@@ -305,7 +305,7 @@ async def check_again(*_: object) -> None:
 
 
 async def _started(request: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a request to its end, whoever waits for it.
+    """Run a request to its end, whether it is awaited or not.
 
     discord.py 2.7 holds all requests back while it waits out a global rate limit; were the
     waiting one cancelled, it would hold them back for ever.
@@ -318,7 +318,7 @@ def _place_of(message: Json) -> float:
 
 
 async def _check_answer(answer: aiohttp.ClientResponse) -> None:
-    """Raise what discord.py raises of an answer that is no success, as an error of ours."""
+    """Raise what discord.py raises of an answer that is no success, as the bot's own error."""
     if answer.status < 400:
         return
     try:
@@ -331,7 +331,7 @@ async def _check_answer(answer: aiohttp.ClientResponse) -> None:
 
 
 def _parameters(post: Post, *, hidden: bool = False, **extra: Any) -> MultipartParameters:
-    """Return the body of a message that previews nothing, and pings nobody unless told to."""
+    """Return the body of a message that previews nothing, and pings no one unless asked to."""
     return handle_message_parameters(
         flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),
         view=layout(post),
@@ -341,7 +341,7 @@ def _parameters(post: Post, *, hidden: bool = False, **extra: Any) -> MultipartP
 
 
 def _notified(post: Post) -> discord.AllowedMentions:
-    """Return whom a message notifies: nobody, or the one person that it is for."""
+    """Return whom a message notifies: no one, or the one person that it is for."""
     if post.pings is None:
         return discord.AllowedMentions.none()
     return discord.AllowedMentions(

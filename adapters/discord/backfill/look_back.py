@@ -96,7 +96,7 @@ class Backfill:
             await self._client.wait_for("guild_available", timeout=_ABSENT_FOR)
 
     async def _tell_gap(self, shard: ShardRange, sessions: ResumedSessions) -> None:
-        """Tell that a shard was connected before, and nobody knows by which session."""
+        """Tell that a shard was connected before, and it is not known by which session."""
         if not sessions.is_first(shard.number):
             return
         with suppress(StoreError):
@@ -107,7 +107,7 @@ class Backfill:
     async def _take_in_replayed(
         self, shard: ShardRange, sessions: ResumedSessions, listening_since: datetime
     ) -> None:
-        """Take in what a shard's earlier sessions told; it is told no second time.
+        """Take in what a shard's earlier sessions sent; it is sent no second time.
 
         Who has which role can be read of a message only once its server's roles are known.
         """
@@ -137,8 +137,8 @@ class Backfill:
     async def _take_in_event(self, name: str, data: object, listening_since: datetime) -> None:
         """Take in an event that was missed: messages, and the questions of commands.
 
-        The answer to a command follows by other means, as behind one that nobody acknowledged
-        in time. Whoever pressed a button was told by Discord that it failed.
+        The answer to a command follows by other means, as after one that was not acknowledged
+        in time. The user who pressed a button was shown by Discord that it failed.
         """
         said = mapping(data)
         if name == "MESSAGE_CREATE":

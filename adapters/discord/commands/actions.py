@@ -51,7 +51,7 @@ class ButtonActions:
         }
 
     async def clicked(self, interaction: Interaction, button: Button, request_id: UUID) -> None:
-        """Do what a button says; the clicker is told when it cannot be done."""
+        """Do what a button says; the clicker reads when it cannot be done."""
         try:
             await self._doing[button](interaction, request_id)
         except BotError as error:
@@ -101,7 +101,7 @@ class ButtonActions:
     async def submitted(
         self, interaction: Interaction, button: Button, name: UUID, fields: Mapping[str, str]
     ) -> None:
-        """Take in what was typed into a form; the clicker is told when it cannot be kept."""
+        """Take in what was typed into a form; the clicker reads when it cannot be kept."""
         if button is Button.NOT_HELPFUL:
             await self.reason_given(interaction, name, fields.get("reason", ""))
             return

@@ -27,7 +27,7 @@ class Clickable(Protocol):
 
 
 async def contained(interaction: Interaction, doing: Callable[[], Awaitable[None]]) -> None:
-    """Do what a click asks for; one that cannot be read is noted, and its clicker told."""
+    """Do what a click asks for; one that cannot be read is noted, and its clicker notified."""
     with i18n.use_locale(str(interaction.locale)):
         try:
             await doing()
@@ -38,7 +38,7 @@ async def contained(interaction: Interaction, doing: Callable[[], Awaitable[None
 
 
 class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY):
-    """A button under an answer, made anew from its custom id when it is clicked."""
+    """A button under an answer, made again from its custom id when it is clicked."""
 
     def __init__(self, item: discord.ui.Button[Any], button: Button, request_id: UUID) -> None:
         super().__init__(item)
@@ -62,7 +62,7 @@ class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY)
 
 
 class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
-    """A menu of courses, made anew from its custom id when something is chosen."""
+    """A menu of courses, made again from its custom id when something is chosen."""
 
     def __init__(self, item: discord.ui.Select[Any], request_id: UUID) -> None:
         super().__init__(item)
@@ -87,7 +87,7 @@ class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
 
 
 class SectionButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=nearest_sections.NAME):
-    """A section near to a question that was refused, made anew when it is clicked."""
+    """A section near to a question that was refused, made again when it is clicked."""
 
     def __init__(self, item: discord.ui.Button[Any], request_id: UUID, number: int) -> None:
         super().__init__(item)

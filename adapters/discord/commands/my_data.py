@@ -93,7 +93,7 @@ class MyDataHolder(Protocol):
 
 
 class ForgetMe(discord.ui.DynamicItem[discord.ui.Button[Any]], template=re.compile("gl:forget-me")):
-    """Deletes what is stored about whoever clicks it."""
+    """Deletes what is stored about the user who clicks it."""
 
     def __init__(self) -> None:
         style = discord.ButtonStyle.danger

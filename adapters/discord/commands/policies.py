@@ -26,7 +26,7 @@ from core.storage.channels.store import Place
 Choices = list[app_commands.Choice[str]]
 Extent = Literal["this channel", "this category", "this server"]
 Admit = Callable[[Interaction, Extent], Awaitable[None]]
-"""Raises RequestError unless somebody may set something for so wide a place."""
+"""Raises RequestError unless a user may set something for so wide a place."""
 PlaceAt = Callable[[Interaction, Extent], Place | None]
 _FORM = "gl:hints"
 _OPEN = 900.0

@@ -149,7 +149,7 @@ class Questions(commands.Cog):
     async def _accepted(self, asking: "_Asking") -> Received:
         """Have a question accepted, and offer it again while the connection fails.
 
-        A write whose connection breaks may have been done: who is told at once that the question
+        A write whose connection breaks may have been done: who reads at once that the question
         failed would read its answer later.
         """
         while True:
@@ -225,7 +225,7 @@ class _Asking:
     private: bool | None
     """Who is to see the answer; None: the channel's rules say it, and are not known yet."""
     was_told: bool = False
-    """Whether the asker was told, before it was accepted, that it takes long."""
+    """Whether the asker was notified, before it was accepted, that it takes long."""
 
     @property
     def shown(self) -> IncomingMessage:

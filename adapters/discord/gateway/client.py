@@ -54,7 +54,7 @@ _TOO_FEW_SHARDS = 4011
 
 
 class Listener(Protocol):
-    """What the connection tells of; every method may be told the same event twice."""
+    """What the connection tells of; every method may be called twice for the same event."""
 
     async def joined(self, *guilds: discord.Guild) -> None:
         """The bot is a member of these servers."""
@@ -65,11 +65,11 @@ class Listener(Protocol):
         ...
 
     async def hidden(self, guild: discord.Guild) -> None:
-        """An outage of Discord's hides a server: what is said there is not told."""
+        """An outage of Discord's hides a server: what is said there is not sent."""
         ...
 
     async def message(self, data: Json) -> None:
-        """Somebody wrote a message; `data` is its payload."""
+        """A user wrote a message; `data` is its payload."""
         ...
 
     async def edited(self, data: Json) -> None:
@@ -81,7 +81,7 @@ class Listener(Protocol):
         ...
 
     async def reacted(self, data: Json) -> None:
-        """Somebody added a reaction to a message; `data` is its payload."""
+        """A user added a reaction to a message; `data` is its payload."""
         ...
 
     async def gone(self, channel_id: int) -> None:
@@ -106,7 +106,7 @@ class Listener(Protocol):
 
 
 class Client(commands.AutoShardedBot):
-    """discord.py's client, which pings nobody and shows no previews."""
+    """discord.py's client, which pings no one and shows no previews."""
 
     clicks: ButtonActions
     """What buttons do; given by `prepare`."""
@@ -129,14 +129,14 @@ class Client(commands.AutoShardedBot):
         """Make a client that is not connected.
 
         Args:
-            watch: Is told of each request, and may have it wait.
+            watch: Called with each request, and may have it wait.
             message_content: Ask for the privileged intent; without it only mentions, replies,
                 direct messages and commands carry text.
             prepare: Registers commands and buttons once, after the login.
             shards: How many there are; None: as many as Discord recommends.
             leases: Split several shards between the processes; None: each connects all.
         """
-        # There is no voice here, so nobody needs to hear what it would take.
+        # There is no voice here, so no one needs to hear what it would take.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             command_prefix=commands.when_mentioned,  # there are no prefix commands
@@ -277,7 +277,7 @@ class Client(commands.AutoShardedBot):
                     await self.clicks.submitted(interaction, *form)
 
     async def on_unreadable_interaction(self, data: Json) -> None:
-        """Tell the person behind an interaction that something is wrong with it."""
+        """Tell the person of an interaction that something is wrong with it."""
         with use_locale(str(data.get("locale"))):
             await tell_unread(self.http, data, BotError.user_message)
 
@@ -302,7 +302,7 @@ class Client(commands.AutoShardedBot):
 
 
 class BotCommandTree(app_commands.CommandTree[Client]):
-    """The commands; whoever gave one is told when it failed."""
+    """The commands; the giver of one that fails is notified."""
 
     async def _call(self, interaction: discord.Interaction[Client]) -> None:
         """Run a command; one whose payload discord.py cannot read is noted."""
@@ -311,7 +311,7 @@ class BotCommandTree(app_commands.CommandTree[Client]):
                 await super()._call(interaction)
         except app_commands.AppCommandError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one command, its giver is told
+        except Exception as error:  # noqa: BLE001 - whatever it is, its giver is notified
             self.client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
             with use_locale(str(interaction.locale)):
                 await _tell(interaction, BotError.user_message)
@@ -321,7 +321,7 @@ class BotCommandTree(app_commands.CommandTree[Client]):
     ) -> None:
         """Log what went wrong, and tell it."""
         if isinstance(error, app_commands.CheckFailure):
-            return  # the check has told why
+            return  # the check has said why
         outdated = app_commands.CommandNotFound | app_commands.CommandSignatureMismatch
         if isinstance(error, outdated):
             logger.info("a command of another version was given: %s", error)
@@ -343,7 +343,7 @@ class BotCommandTree(app_commands.CommandTree[Client]):
 
 
 async def _tell(interaction: Interaction, text: str) -> None:
-    """Tell whoever gave a command; who only types one is not waiting for words."""
+    """Tell the giver of a command; who only types one is not waiting for words."""
     if interaction.type is not discord.InteractionType.autocomplete:
         await tell(interaction, text)
 

@@ -70,7 +70,7 @@ class Shards(Protocol):
 class Gateway:
     """A client's connections; it tells the client as discord.py does, by its events.
 
-    Beside those it tells `shard_heard`, when Discord sent anything at all, and
+    Besides those it calls `shard_heard`, when Discord sent anything at all, and
     `shard_released`, when a connection was ended on purpose.
     """
 
@@ -90,7 +90,7 @@ class Gateway:
         self.seen = set[int]()
         """The shards of which this process was sent the servers, and has not left them since."""
         self.sessions: ResumedSessions | None = None
-        """Keeps the sessions; None: each begins anew, and what was missed is not asked for."""
+        """Keeps the sessions; None: each is new, and what was missed is not asked for."""
 
     @property
     def running(self) -> frozenset[int]:
@@ -350,5 +350,5 @@ class _Pauses:
 
 
 def _pause_after(error: Exception, pauses: _Pauses, away: _Pauses) -> float:
-    """Return the seconds until the next try, of which those at nobody's door are counted apart."""
+    """Return the seconds until the next try, of which those at a closed door are counted apart."""
     return min(away.next(), _SOON) if isinstance(error, _BEFORE_A_SESSION) else pauses.next()

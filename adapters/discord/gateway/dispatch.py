@@ -64,7 +64,7 @@ def contain_events(
 ) -> None:
     """Have each event of a client contained from now on.
 
-    Where a session cannot begin as it is told, the connection makes up for it.
+    Where a session cannot begin as it is sent, the connection makes up for it.
 
     Args:
         hears: Returns whether a shard is this process's.

@@ -1,6 +1,6 @@
 """Takes up an earlier session over a raw connection, and collects what was missed of it.
 
-discord.py resumes only what it began itself: it needs the servers that READY told of. Nothing here
+discord.py resumes only what it began itself: it needs the servers that READY named. Nothing here
 is read by it.
 """
 
@@ -74,7 +74,7 @@ class _Again(Exception):
 
 
 class Replay:
-    """One session: what it told since it was left, and what it tells until it is closed."""
+    """One session: what it sent since it was left, and what it sends until it is closed."""
 
     def __init__(
         self, session: GatewaySession, connect: Connect, token: str, unreadable: Unreadable
@@ -248,7 +248,7 @@ class Replay:
     async def _beat(self, socket: aiohttp.ClientWebSocketResponse, interval: float) -> None:
         """Keep a connection alive."""
         pause = interval * random.random()
-        with suppress(*_BROKEN):  # who reads from the connection is told
+        with suppress(*_BROKEN):  # the reader of the connection is notified
             while True:
                 await asyncio.sleep(pause)
                 await self._send(socket, DiscordWebSocket.HEARTBEAT, self._sequence)

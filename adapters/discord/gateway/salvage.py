@@ -20,7 +20,7 @@ NOBODY = {"username": "", "discriminator": "0", "avatar": None}
 def readable_guild(client: discord.Client, data: object) -> dict[str, Any]:
     """Return a server with those roles, channels and threads of it that can be read.
 
-    Of its members the bot alone is kept, which nobody else is asked about here.
+    Of its members the bot alone is kept, which no other process is asked about here.
 
     Raises:
         UnreadableEvent: when not even its id can be read.
@@ -51,7 +51,7 @@ def _readable(
 
 
 def check_ready(data: object, me: int | None, hears: Callable[[object], bool]) -> None:
-    """Raise UnreadableEvent where a session begins as somebody else, or for another shard.
+    """Raise UnreadableEvent where a session begins as another bot, or for another shard.
 
     Args:
         me: The bot's own id, known since the login; None: there was none.
@@ -66,7 +66,7 @@ def check_ready(data: object, me: int | None, hears: Callable[[object], bool]) -
 
 
 def readable_ready(data: object, shard: tuple[int | None, int | None], me: Any) -> dict[str, Any]:
-    """Return the beginning of a session; each server is told of by an event of its own.
+    """Return the beginning of a session; each server is announced by an event of its own.
 
     Args:
         shard: The number of the connection's shard, and how many there are.
@@ -98,7 +98,7 @@ def readable_interaction(data: object) -> dict[str, Any]:
     discord.py reads all of a message also where a command asks for its text alone.
 
     Raises:
-        ValueError: when nobody could be answered: there is no token, or no id.
+        ValueError: when no one could be answered: there is no token, or no id.
     """
     said = dict(mapping(data))
     if interaction_address(said) is None:

@@ -20,7 +20,7 @@ _TICK = 1.0
 _SETTLED = 5.0
 """Seconds that an event may take until the intake has begun to accept it, by far."""
 _TOUCHED, _TOUCHED_ALONE = 2.0, 60.0
-"""Seconds after which a session is noted again that told nothing: others look whether it lives."""
+"""Seconds after which a session is noted again that sent nothing: others look whether it lives."""
 _FAREWELL = 0.5
 """Seconds that the database gets to take the last note."""
 _LONGEST_ID = 512
@@ -173,7 +173,7 @@ class SessionNotes:
         self._ended = [one for one in self._ended if one not in lives]
 
     def _advance(self, live: _Live, clock: float) -> None:
-        """Move a session on to the last event behind which the inbox has everything."""
+        """Move a session on to the last event after which the inbox has everything."""
         if not live.marks or live.marks[-1][1] < live.incoming:
             live.marks.append((clock, live.incoming))
         since = self._accepting.waits_since()

@@ -1,7 +1,7 @@
 """Takes up the sessions of the gateway that an earlier connection left.
 
 A first direct message to a bot that is away can be had in no other way: Discord lists no direct
-channels to bots, and a new session is told of none.
+channels to bots, and a new session gets none.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ _TRIES = 30
 _PAUSES = (1.0, 2.0, 5.0, 10.0, 20.0)
 """Seconds after each try to resume a session, once a new one stands."""
 _OLDEST = timedelta(hours=1)
-"""Discord keeps a session for some minutes; nobody asks it for one that is older than this."""
+"""Discord keeps a session for some minutes; no one asks it for one that is older than this."""
 
 
 class ResumedSessions:
-    """The sessions of a bot's shards: this process's own, and those that nobody has any more."""
+    """The sessions of a bot's shards: this process's own, and those that no one has any more."""
 
     def __init__(
         self, store: Store, accepting: AcceptanceProgress, unreadable: Unreadable, meter: Meter
@@ -68,7 +68,7 @@ class ResumedSessions:
 
         Args:
             shards: How many there are.
-            is_alone: Nobody else has this process's shards while it has them.
+            is_alone: No other process has this process's shards while it has them.
             connect: Opens a WebSocket.
         """
         self.notes.serve(bot, shards, is_alone=is_alone)
@@ -87,7 +87,7 @@ class ResumedSessions:
         """Resume what was left of a shard, so that nothing of it is missed from now on.
 
         Returns when Discord has sent what was missed, or does not. The connections stay until
-        `missed` has told all of it: what happens before a new session stands is told there.
+        `missed` has yielded all of it: what happens before a new session stands comes there.
 
         Raises:
             OSError: when Discord cannot be reached.
@@ -113,7 +113,7 @@ class ResumedSessions:
             assert self._connect is not None, "logged in"
             replay = Replay(session, self._connect, self._token, self._unreadable)
             replays = self._replays.setdefault(shard, [])
-            replays.append(replay)  # known from the start to whoever ends it
+            replays.append(replay)  # known from the start to the one that ends it
             try:
                 await replay.begin()
             except (OSError, aiohttp.ClientError):
@@ -122,7 +122,7 @@ class ResumedSessions:
             sessions.remove(session)
 
     async def missed(self, shard: int) -> AsyncGenerator[tuple[str, Any], None]:
-        """Yield the events that a shard's earlier sessions told, in order, by name and payload.
+        """Yield the events that a shard's earlier sessions sent, in order, by name and payload.
 
         To be called when a new session stands. What was yielded is in the inbox when the next
         one is asked for; a session whose events all are is ended.
@@ -220,7 +220,7 @@ class ResumedSessions:
             try:
                 seen = {one.session_id: one for one in await self._store.of(self.notes.bot)}
             except StoreError:
-                continue  # while nothing can be noted, nobody is seen to note nothing
+                continue  # while nothing can be noted, no process is seen to note nothing
             looks += 1
             unheard = {n: one for n, one in unheard.items() if _is_unheard_of(one, seen.get(n))}
             if not unheard or looks == _WATCHED:

@@ -48,7 +48,7 @@ class AllShards:
         self.is_certain = True
 
     async def turn(self, shard_id: int) -> None:
-        """Return when a shard may identify itself beside the others of this process.
+        """Return when a shard may identify itself next to the others of this process.
 
         What another process does at the same time Discord tells by an invalid session.
         """
@@ -58,14 +58,14 @@ class AllShards:
             self._next[bucket] = clock() + IDENTIFY_EVERY
 
     async def leave(self) -> None:
-        """Let nobody know: nobody waits for these shards."""
+        """Publish nothing: no process waits for these shards."""
 
 
 class SharedShards:
     """A fair share of the shards, held by leases; no shard is connected without one.
 
     By our own clock a lease ends before the database says so, and runs on while the process is
-    stopped: whoever could not renew in time closes its connections before others open theirs.
+    stopped: a process that could not renew in time closes its own before others open theirs.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class SharedShards:
     async def run(self) -> None:
         """Hold a fair share, and be connected for exactly that.
 
-        At first others are only told that we are there: processes that start together share
+        At first others only see that we are there: processes that start together share
         from the start, and need not hand over.
         """
         come_round = self._join
@@ -123,7 +123,7 @@ class SharedShards:
             await asyncio.sleep(_RETRY)
 
     async def leave(self) -> None:
-        """Let others have our shards at once, if the database can be told."""
+        """Let others have our shards at once, if the database can be reached."""
         self._until = -float("inf")
         try:
             async with asyncio.timeout(_FAREWELL):

@@ -30,7 +30,7 @@ def shared_limits(
 
     What had to wait, here or in discord.py, is sent only if its answer is still ours to show.
 
-    discord.py knows the windows that it used up or was refused in; it tells nobody. What it
+    discord.py knows the windows that it used up or was refused in; it tells no one. What it
     sends for one interaction alone is left out: no other process sends that.
 
     Args:

@@ -18,7 +18,7 @@ _NUMBERED = re.compile(r"^([ \t]*\d+)(?=\.\s)", re.MULTILINE)
 
 
 def disarm(text: str) -> str:
-    """Return words that notify nobody and link nowhere, where Discord shows no Markdown.
+    """Return words that notify no one and link nowhere, where Discord shows no Markdown.
 
     For names of threads, autocompletion and buttons; elsewhere `escape` is needed.
     """
@@ -29,7 +29,7 @@ def disarm(text: str) -> str:
 
 
 def without_pings(code: str) -> str:
-    """Return code that notifies nobody where it is not shown as code, and else is what it is."""
+    """Return code that notifies no one where it is not shown as code, and else is what it is."""
     return _MENTION.sub(f"<{_GAP}", _EVERYBODY.sub(f"@{_GAP}", code))
 
 

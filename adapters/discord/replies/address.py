@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from adapters.features.staff_desk import PINGS
+from adapters.features.staff.replying import PINGS
 from core.inbox.base import Job, Posted
 from core.models import now
 
@@ -52,9 +52,9 @@ class Address:
     is_hidden: bool
     """Whether the asker alone sees the response to the interaction."""
     pings: int | None
-    """Whom the answer notifies: its asker, who has asked for it; None: nobody."""
+    """Whom the answer notifies: its asker, who has asked for it; None: no one."""
     apart: bool
-    """Whether its asker was told something meanwhile, and the answer stands in the channel."""
+    """Whether its asker was sent something meanwhile, and the answer stands in the channel."""
 
     @classmethod
     def of(cls, job: Job) -> "Address":
@@ -85,7 +85,7 @@ class Address:
         )
 
     def stands_in_thread(self, part: int) -> bool:
-        """Return whether a part stands in the thread; one on our own message is behind it."""
+        """Return whether a part stands in the thread; one on our own message is after it."""
         return part > 0 or self.question is not None
 
     def channel_of(self, part: int, posted: Posted) -> int:

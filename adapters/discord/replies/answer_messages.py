@@ -35,7 +35,7 @@ class AnswerMessages:
     """The messages of one answer, each shown once however often it is sent.
 
     The first stands where the question asks for it: as the response to an interaction, in the
-    thread opened on a message, or as a reply. The others follow in the thread, or behind it.
+    thread opened on a message, or as a reply. The others follow in the thread, or after it.
     """
 
     def __init__(self, rest: Rest, job: Job, keeper: PostKeeper, *, alone: bool = False) -> None:
@@ -119,7 +119,7 @@ class AnswerMessages:
         raise AssertionError("each detour is taken once, and an early response has its own tries")
 
     async def cut(self, parts: int) -> None:
-        """Delete what an earlier, longer answer showed behind this many parts."""
+        """Delete what an earlier, longer answer showed after this many parts."""
         for part in sorted(self._ids, reverse=True):
             if part >= parts:
                 await delete(self._rest, self._channel_of(part), self._ids[part])
@@ -140,7 +140,7 @@ class AnswerMessages:
             if self._is_private or not is_hidden(message):
                 await self._know(part, str(message["id"]))
                 return
-            # A process that died had told the asker something; the answer is for the channel.
+            # A process that died had sent the asker something; the answer is for the channel.
             await delete_response(self._rest, response)
             self._response = None
         if part > 0 and self._responds(part) and self._response is not None:
@@ -196,7 +196,9 @@ class AnswerMessages:
             return None  # it may not read there: the nonce is all we have
         if part == 0:
             request_id = arrival.request.request_id if arrival.request else None
-            return first_part(messages, me, request_id=request_id, question=self._reply_to)
+            return first_part(
+                messages, me, text_of(post), request_id=request_id, question=self._reply_to
+            )
         known = set(self._ids.values())
         return same_text(messages, me, text_of(post), question=reply_to, known=known)
 
@@ -280,7 +282,7 @@ class AnswerMessages:
         return part == 0 and self._address.of_interaction and not self._direct
 
     async def _go_direct(self) -> None:
-        """Go on in the asker's direct messages, where no message of ours may be known yet."""
+        """Go on in the asker's direct messages, where no message of the bot's may be known yet."""
         self._channel = await self._rest.direct_channel(self._address.asker)
         self._direct, self._thread = True, None
         self._ids = {part: message for part, message in self._ids.items() if part == 0}

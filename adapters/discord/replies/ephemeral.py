@@ -61,9 +61,9 @@ async def respond(call: Callable[[], Awaitable[object]]) -> bool:
 
 
 async def in_time(interaction: Interaction, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return what some work comes to; Discord, which waits three seconds, is told if it is slow.
+    """Return what some work comes to; Discord, which waits three seconds, hears if it is slow.
 
-    To be told afterwards by `tell`, which then shows it in place of "thinking".
+    To be sent afterwards by `tell`, which then shows it in place of "thinking".
     """
     working = asyncio.create_task(work)
     if not await done_in_time(working):
@@ -78,7 +78,7 @@ async def tell(
     view: discord.ui.View | None = None,
     file: File | None = None,
 ) -> None:
-    """Tell the user something that nobody else sees, as the first response or in its place."""
+    """Tell the user something that no one else sees, as the first response or in its place."""
     nobody = discord.AllowedMentions.none()
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
         await respond(
@@ -103,7 +103,7 @@ async def tell(
 
 
 async def tell_all(interaction: Interaction, text: str) -> None:
-    """Tell everybody in the channel something; nobody is notified."""
+    """Tell everybody in the channel something; no one is notified."""
     nobody = discord.AllowedMentions.none()
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
         # What was deferred for its user alone stays so: it goes, and a message for all comes.
@@ -114,7 +114,7 @@ async def tell_all(interaction: Interaction, text: str) -> None:
 
 
 async def show(interaction: Interaction, posts: Sequence[Post]) -> None:
-    """Show the user cards that nobody else sees, the first in the way that `tell` does."""
+    """Show the user cards that no one else sees, the first in the way that `tell` does."""
     nobody = discord.AllowedMentions.none()
     first, *more = map(layout, posts)
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
@@ -148,12 +148,12 @@ async def tell_unread(http: HTTPClient, data: Json, text: str) -> None:
 
 
 def _attached(file: File | None) -> list[discord.File]:
-    """Return a file as discord.py reads it, anew for each try."""
+    """Return a file as discord.py reads it, again for each try."""
     return [discord.File(io.BytesIO(file.data), file.name)] if file is not None else []
 
 
 async def tell_instead(interaction: Interaction, text: str) -> None:
-    """Tell the user something in place of what was told before, if anything was."""
+    """Tell the user something in place of what was said before, if anything was."""
     if not interaction.response.is_done():
         await tell(interaction, text)
         return

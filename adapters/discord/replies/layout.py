@@ -17,7 +17,7 @@ View = ui.LayoutView
 Part = ui.Item[View]
 
 _ACCENT = 0x2F6F8F
-"""The bar beside a finished answer."""
+"""The bar next to a finished answer."""
 _LONGEST_DESCRIPTION = 1_024
 _LONGEST_LABEL = 100
 _LONGEST_BUTTON = 80

@@ -25,7 +25,7 @@ _EPHEMERAL = discord.MessageFlags(ephemeral=True).value
 
 
 async def retract(rest: Rest, job: Job) -> None:
-    """Delete the messages posted for a job, and put the thread on one of ours away.
+    """Delete the messages posted for a job, and put the thread on one of the bot's away.
 
     What is gone is gone. The thread is named by the question, and others may have written in it:
     it gets another name, and is archived.
@@ -42,7 +42,7 @@ async def retract(rest: Rest, job: Job) -> None:
 
 
 async def tidy(rest: Rest, job: Job) -> None:
-    """Delete messages of ours that answer a job's question beside those it knows.
+    """Delete the bot's messages that answer a job's question other than those it knows.
 
     Raises:
         DeliveryError: when Discord does not do it now.

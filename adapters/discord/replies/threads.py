@@ -1,4 +1,4 @@
-"""Names the thread of a question anew, when the question was edited or deleted."""
+"""Renames the thread of a question, when the question was edited or deleted."""
 
 import asyncio
 import logging
@@ -16,9 +16,9 @@ from core.inbox.base import Job, Kind
 logger = logging.getLogger(__name__)
 
 _WRITTEN = frozenset({0, 19})
-"""Types of messages that somebody wrote; the others are Discord's own, as of a new name."""
+"""Types of messages that a user wrote; the others are Discord's own, as of a new name."""
 _PATIENCE = 2.0
-"""Seconds: Discord has a thread renamed twice in ten minutes, and nobody waits that long."""
+"""Seconds: Discord has a thread renamed twice in ten minutes, and no one waits that long."""
 
 
 async def rename(client: discord.Client, rest: Rest, job: Job) -> None:

@@ -17,7 +17,7 @@ _A_MINUTE = {POST: 300, UPDATE: 50, START: 20, APPEND: 100, STOP: 20}
 """Calls of a method in a workspace; all other methods go by what Slack answers."""
 _UNLIMITED = 1_000_000
 _KEPT = {UPDATE: 20}
-"""Calls of a minute that end the answers to questions nobody has asked yet."""
+"""Calls of a minute that end the answers to questions no one has asked yet."""
 _POSTS_EVERY = 1.1
 """Seconds between two posts in a channel; a little more than Slack's, for the way is not even."""
 _MARGIN = 1.02
@@ -48,7 +48,7 @@ class _Window:
         return max(self.closed_until, self._used[-self._count] + self._seconds if full else now)
 
     def is_spare(self, now: float) -> bool:
-        """Return whether a call may be made now that nobody else could need."""
+        """Return whether a call may be made now that no one else could need."""
         return self.free_at(now) <= now and len(self._used) + len(self._promised) < self._spare
 
     def promise(self, holder: object, now: float) -> None:

@@ -18,7 +18,7 @@ from core.storage.rate_limit_windows import RateLimitWindows
 
 API_URL = "https://slack.com/api/"
 _PRINT = 16
-"""Characters by which tokens are told apart."""
+"""Characters by which tokens are distinguished."""
 
 
 class ClosedMethods:
@@ -40,7 +40,7 @@ class ClosedMethods:
         self._until: dict[str, float] = {}
 
     async def close(self, window: str, seconds: float) -> None:
-        """Let nobody call what a window counts for so many seconds."""
+        """Let no process call what a window counts for so many seconds."""
         now = time.monotonic()
         until = max(now + seconds, self._until.get(window, now))
         still_closed = {name: end for name, end in self._until.items() if end > now}

@@ -19,7 +19,7 @@ Place = tuple[str, str | None]
 """The ids of a workspace and of its organisation."""
 
 _PATIENCE = 1.5
-"""Seconds for one call: somebody waits for an answer that can do without."""
+"""Seconds for one call: a user waits for an answer that can do without."""
 
 
 class Lookups:

@@ -1,4 +1,4 @@
-"""What Slack refuses, as errors of ours: for now or for good, and with its word for it."""
+"""What Slack refuses, as the bot's own errors: for now or for good, and with its word for it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -69,7 +69,7 @@ class TooMany(Refused):
 
 
 def refused(method: str, error: SlackApiError) -> DeliveryError:
-    """Return an exception of slack_sdk as an error of ours, without the texts sent."""
+    """Return an exception of slack_sdk as the bot's own error, without the texts sent."""
     response: Any = error.response
     status: int = getattr(response, "status_code", None) or response.status
     return of_status(method, status, response.headers, _word(response))

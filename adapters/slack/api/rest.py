@@ -29,13 +29,13 @@ _QUIET: Json = {
     "unfurl_links": False,
     "unfurl_media": False,
 }
-"""Nobody is notified by a name, nothing is fetched for a preview."""
+"""No one is notified by a name, nothing is fetched for a preview."""
 _PAUSES = (0.5, 2.0, None)
 """Seconds before a call is repeated that may be; then it is given up."""
 _MOST_REFUSALS = 4
 """How often a call waits for its turn before it is tried again later."""
 _TIMEOUT = 20.0
-"""Seconds for one call, after which nobody knows what became of it."""
+"""Seconds for one call, after which it is not known what became of it."""
 _LOOKING: Json = {"inclusive": "true", "include_all_metadata": "true", "limit": "100"}
 _MOST_PAGES = 10
 """Of a hundred messages: the janitor has twelve seconds to read them, and Slack lets an app read
@@ -51,7 +51,7 @@ class Rest:
     """Slack's Web API, as far as one answer needs it.
 
     Each call waits for its turn in the workspace's budget. What sets what it sets is repeated
-    when nobody knows whether it was done; a post and a piece of a stream never are. Methods
+    when it is not known whether it was done; a post and a piece of a stream never are. Methods
     raise Refused, Unclear or another DeliveryError, and what `check` raises.
     """
 
@@ -122,7 +122,7 @@ class Rest:
         await self._once("chat.postEphemeral", body)
 
     async def respond(self, url: str, post: Post) -> None:
-        """Show a message to whoever used the command that `url` answers."""
+        """Show a message to the user of the command that `url` answers."""
         self._check()
         client = self._client
         webhook = AsyncWebhookClient(

@@ -33,7 +33,7 @@ _BROKEN = (SlackClientError, aiohttp.ClientError, OSError)
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A conversation of somebody with the bot."""
+    """A conversation of a user with the bot."""
 
     team: str
     channel: str
@@ -43,7 +43,7 @@ class Spoken:
 
     @property
     def place(self) -> Place:
-        """Where it is kept what it stands beside."""
+        """Where it is kept what it stands next to."""
         place = f"{self.channel}:{self.thread}" if self.thread else self.channel
         return Place(PLATFORM, self.team, place)
 
@@ -51,7 +51,7 @@ class Spoken:
 class Assistant:
     """Makes conversations ready for their users.
 
-    Which channel one stands beside is kept by us: Slack's libraries would read the whole thread
+    Which channel one stands next to is kept by us: Slack's libraries would read the whole thread
     for it, at one call a minute.
     """
 
@@ -64,7 +64,7 @@ class Assistant:
         self._suggestions = suggestions
 
     async def note(self, spoken: Spoken, beside: str | None) -> bool:
-        """Keep which channel a conversation stands beside; return whether it is a new one.
+        """Keep which channel a conversation stands next to; return whether it is a new one.
 
         Raises:
             StoreError: when the database fails.
@@ -74,7 +74,7 @@ class Assistant:
         return is_new
 
     async def beside(self, event: Mapping[str, Any], team: str) -> str | None:
-        """Return the channel that a direct message stands beside; raises StoreError."""
+        """Return the channel that a direct message stands next to; raises StoreError."""
         if "app_context" in event:
             return channel_looked_at(event["app_context"], team)
         spoken = Spoken(team, str(event["channel"]), "", event.get("thread_ts"))
@@ -85,7 +85,7 @@ class Assistant:
         """Return the title of the course that `beside` chooses; None: it changes nothing.
 
         Raises:
-            BotError: when it cannot be told.
+            BotError: when it is not known.
         """
         if beside is None:
             return None
@@ -146,7 +146,7 @@ class Assistant:
         return await self._suggestions.about(here.reader, mark.course.course_id)
 
     async def _mark(self, spoken: Spoken, beside: str | None) -> ListedCourse | None:
-        """Return the course that a conversation is answered from; None: nobody can tell."""
+        """Return the course that a conversation is answered from; None: it is not clear."""
         here = await self._desk.here(_location(spoken, beside))
         return await self._directory.mark(here.reader, await self._desk.course_of(here))
 

@@ -1,4 +1,4 @@
-"""Gives somebody a file, in their direct messages with the bot."""
+"""Gives a user a file, in their direct messages with the bot."""
 
 import asyncio
 from typing import Any
@@ -57,7 +57,7 @@ async def share_file(client: AsyncWebClient, channel: str, thread: str, file: Fi
 
 
 async def _uploaded(client: AsyncWebClient, file: File) -> str:
-    """Return the id of a file that Slack has, and nobody sees yet."""
+    """Return the id of a file that Slack has, and no one sees yet."""
     place: Any = await client.files_getUploadURLExternal(filename=file.name, length=len(file.data))
     async with (
         aiohttp.ClientSession() as session,

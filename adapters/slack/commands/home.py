@@ -65,7 +65,7 @@ class Home:
         self._sessions = sessions
 
     async def show(self, spot: Spot, client: AsyncWebClient) -> None:
-        """Show somebody their page, as it is now."""
+        """Show a user their page, as it is now."""
         try:
             blocks = await self._blocks(spot, client)
         except BotError as error:

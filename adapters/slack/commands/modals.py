@@ -1,4 +1,4 @@
-"""What somebody is told at once and alone: texts, modals, and how they reach their reader."""
+"""What a user is shown at once and alone: texts, modals, and how they reach their reader."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ REASON = "gl:reason"
 EXPORT = "gl:export-my-data"
 """The action id of the button that sends what is stored about its user as a file."""
 FORGET_ME = "gl:forget-me"
-"""The action id of the button that deletes what is stored about whoever presses it."""
+"""The action id of the button that deletes what is stored about the user who presses it."""
 QUESTION, WHO_SEES, WHY = "question", "who-sees", "why"
 """The action ids of inputs."""
 PRIVATE, PUBLIC = "private", "public"

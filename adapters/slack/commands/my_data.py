@@ -51,7 +51,7 @@ class MyData:
         return told(in_words(stored, "Slack"), data_buttons(may_delete=stored.anything))
 
     async def exported(self, spot: Spot, client: AsyncWebClient) -> Json:
-        """Send all that is stored by direct message, and return what the asker is told here."""
+        """Send all that is stored by direct message, and return what the asker reads here."""
         try:
             file = await self._own_data.file(await self._clicks.pseudonyms(spot), spot.location)
             await send_file(client, spot.user, file, text("privacy-export-sent"))

@@ -60,7 +60,7 @@ _IN_SECTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AskCommand:
-    """What stands behind `/ask`."""
+    """What runs for `/ask`."""
 
     question: str
     private: bool | None = None
@@ -182,7 +182,7 @@ class Questions:
     ) -> bool:
         """Have a question accepted; return whether that takes long.
 
-        Slack waits three seconds. When the database takes longer, the asker is told, and the
+        Slack waits three seconds. When the database takes longer, the asker is notified, and the
         answer follows as soon as the question is stored.
         """
 

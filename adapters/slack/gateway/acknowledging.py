@@ -1,4 +1,4 @@
-"""Hands on what Slack tells, and decides whether Slack is told that it need not come again.
+"""Hands on what Slack tells, and decides whether an event is acknowledged.
 
 Acknowledged is what was taken in, what is of no use to us, and what can never be read: it would
 come again and again. Not acknowledged is what fails for now alone, as without a database.

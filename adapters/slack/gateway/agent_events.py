@@ -22,7 +22,7 @@ Stop = Callable[[Spot, str], Coroutine[Any, Any, None]]
 
 
 class AgentEvents:
-    """Greets, suggests, and shows the Home; every method may be told the same event twice."""
+    """Greets, suggests, and shows the Home; every method may be called twice for the same event."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class AgentEvents:
 
         Args:
             once: Does what an event asks for, once.
-            aside: Does what nobody waits for.
+            aside: Does what no one waits for.
         """
         self._assistant = assistant
         self._home = home
@@ -58,7 +58,7 @@ class AgentEvents:
     async def _tab_opened(
         self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
     ) -> BoltResponse | None:
-        """Show somebody their page, or begin their conversation."""
+        """Show a user their page, or begin their conversation."""
         event, origin = body["event"], self._origin_of(body, context)
         channel, user = str(event.get("channel", "")), str(event["user"])
         if event.get("tab") == "home":
@@ -74,7 +74,7 @@ class AgentEvents:
     async def _looks_elsewhere(
         self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
     ) -> None:
-        """Note what somebody looks at now, and suggest what fits that; Slack may not say who."""
+        """Note what a user looks at now, and suggest what fits that; Slack may not say who."""
         event, origin = body["event"], self._origin_of(body, context)
         channel, user = event.get("channel"), event.get("user")
         if not channel or not user:
@@ -96,7 +96,7 @@ class AgentEvents:
     async def _panel_opened(
         self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
     ) -> BoltResponse | None:
-        """Note what the panel stands beside, and greet, once."""
+        """Note what the panel stands next to, and greet, once."""
         thread, team = body["event"]["assistant_thread"], self._origin_of(body, context).team
         spoken, beside = _panel(team, thread)
         place = (team, spoken.channel)
@@ -104,7 +104,7 @@ class AgentEvents:
         return await self._once(name, place, self._opening(spoken, beside, client))
 
     async def _panel_moved(self, body: Json, context: AsyncBoltContext) -> None:
-        """Note what the panel stands beside now."""
+        """Note what the panel stands next to now."""
         team = self._origin_of(body, context).team
         await self._assistant.note(*_panel(team, body["event"]["assistant_thread"]))
 
@@ -124,7 +124,7 @@ class AgentEvents:
 
 
 def _panel(team: str, thread: Json) -> tuple[Spoken, str | None]:
-    """Return an assistant's thread, and the channel that it stands beside."""
+    """Return an assistant's thread, and the channel that it stands next to."""
     user = str(thread.get("user_id") or "")
     spoken = Spoken(team, str(thread["channel_id"]), user, str(thread["thread_ts"]))
     return spoken, (thread.get("context") or {}).get("channel_id")

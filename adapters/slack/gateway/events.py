@@ -52,7 +52,7 @@ _CHANGES = frozenset({"message_changed", "message_deleted"})
 
 
 class Events:
-    """Takes in what the Events API tells; every method may be told the same event twice."""
+    """Takes in what the Events API tells; every method may be called twice for the same event."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Events:
         app.event(re.compile(".*"))(_passed_over)
 
     async def close(self) -> None:
-        """Give up what is done beside the inbox."""
+        """Give up what is done outside of the inbox."""
         for task in self._side:
             task.cancel()
 
@@ -113,7 +113,7 @@ class Events:
     async def _changed(
         self, body: Json, context: AsyncBoltContext, next: Callable[[], Awaitable[Any]]
     ) -> BoltResponse | None:
-        """Have an edited question answered anew, and a deleted one forgotten."""
+        """Have an edited question answered again, and a deleted one forgotten."""
         event: Json = body.get("event") or {}
         if event.get("type") != "message" or event.get("subtype") not in _CHANGES:
             await next()
@@ -123,7 +123,7 @@ class Events:
         return response or BoltResponse(status=200)
 
     async def _reacted(self, body: Json, context: AsyncBoltContext) -> BoltResponse | None:
-        """Have a question answered whose offer somebody takes up."""
+        """Have a question answered whose offer a user takes up."""
         event, origin = body["event"], _origin(body, context)
         item: Json = event.get("item") or {}
         channel, ts = item.get("channel"), item.get("ts")
@@ -141,7 +141,7 @@ class Events:
         return None if incoming is None else await self._questions.receive(incoming)
 
     async def _incoming(self, event: Json, origin: Origin) -> IncomingMessage | None:
-        """Return what a message says; a direct one beside the channel that its user looks at."""
+        """Return what a message says; a direct one next to the channel that its user looks at."""
         if not str(event["channel"]).startswith("D"):
             return heard_message(event, origin)
         beside = await self._assistant.beside(event, origin.team)
@@ -174,14 +174,14 @@ class Events:
         return await self._questions.redo(again, original=incoming.key)
 
     async def _take_in(self, origin: Origin, event: Json, accept: Accept) -> BoltResponse | None:
-        """Have the desk accept an event, behind what was said before in the same channel."""
+        """Have the desk accept an event, after what was said before in the same channel."""
         place = (origin.team, event["channel"])
         return await self._once(_name(event, origin), place, accept)
 
     async def _once(self, name: Hashable, place: Hashable, accept: Accept) -> BoltResponse | None:
-        """Do what an event asks for, once, behind what was told before of the same place.
+        """Do what an event asks for, once, after what came before of the same place.
 
-        When that takes too long, Slack is told nothing, and delivers the event again; what is
+        When that takes too long, it is not acknowledged, and Slack delivers it again; what is
         accepted meanwhile is known then.
         """
         if name in self._taken_in:
@@ -197,7 +197,7 @@ class Events:
         return None
 
     def _remember(self, name: Hashable, accepting: Accepting) -> None:
-        """Keep that an event was taken in; one that failed is tried anew when it comes again."""
+        """Keep that an event was taken in; one that failed is tried again when it comes again."""
         self._under_way.pop(name, None)
         if accepting.cancelled() or accepting.exception() is not None:
             return
@@ -210,9 +210,9 @@ class Events:
     async def missed(self, event: Json, origin: Origin, listening_since: datetime) -> bool:
         """Take in a message of the history, unless it was taken in when it was said.
 
-        One that was, and was edited since, is answered anew unless that has been done. Return
+        One that was, and was edited since, is answered again unless that has been done. Return
         whether it is done with, as also what can never be read; one that is on its way into the
-        inbox may fail there, and is taken in behind it.
+        inbox may fail there, and is taken in after it.
         """
         channel, edited_at = str(event["channel"]), (event.get("edited") or {}).get("ts")
         if _name(event, origin) in self._taken_in and edited_at is None:
@@ -259,7 +259,7 @@ class Events:
     # --- the app itself ----------------------------------------------------------------------
 
     async def _revoked(self, body: Json) -> BoltResponse | None:
-        """Forget a workspace whose bot token is dead; tokens of people are none of ours."""
+        """Forget a workspace whose bot token is dead; tokens of people do not concern the bot."""
         if not (body["event"].get("tokens") or {}).get("bot"):
             return None
         return await self._uninstalled(body)
@@ -274,14 +274,14 @@ class Events:
         return await self._once(body["event_id"], (team, enterprise), forget)
 
     def _aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Do what nobody waits for, behind the acknowledgement."""
+        """Do what no one waits for, after the acknowledgement."""
         task = asyncio.create_task(work)
         self._side.add(task)
         task.add_done_callback(self._ended)
         return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """Report what nobody awaits."""
+        """Report what is not awaited."""
         self._side.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             detail = without_text(error)
@@ -310,7 +310,7 @@ def _origin(body: Json, context: AsyncBoltContext) -> Origin:
     authorized = context.authorize_result
     assert authorized is not None
     assert authorized.bot_user_id is not None
-    # In a shared channel the body names the workspace of whoever wrote, the context ours.
+    # In a shared channel the body names the workspace of the author, the context ours.
     enterprise = context.enterprise_id or body.get("enterprise_id") or None
     return Origin(
         team=str(context.team_id or body.get("team_id") or enterprise),

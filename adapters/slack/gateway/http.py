@@ -49,7 +49,7 @@ class Server:
 
         Args:
             host: The address to listen at.
-            port: 0: any that is free, told in the log.
+            port: 0: any that is free, named in the log.
             dispatcher: Where events go; none: they come by a socket.
             signatures: Checks them.
             flow: Installs the app in workspaces; none: there is one workspace.
@@ -121,7 +121,7 @@ class Server:
         """Return what Slack sent; None: more than is read.
 
         Raises:
-            HTTPUnauthorized: when somebody else sent it.
+            HTTPUnauthorized: when it was sent by another service.
             HTTPRequestEntityTooLarge: when it is too much to find that out.
         """
         assert self._signatures is not None
@@ -145,7 +145,7 @@ class Server:
         return bytes(body) if size <= _LARGEST else None
 
     async def _install(self, request: web.Request) -> web.Response:
-        """Send somebody to Slack, to let the app into their workspace."""
+        """Send a user to Slack, to let the app into their workspace."""
         assert self._flow is not None
         try:
             return _answer(await self._flow.handle_installation(_browsed(request)))
@@ -153,7 +153,7 @@ class Server:
             raise _unavailable(error) from error
 
     async def _installed(self, request: web.Request) -> web.Response:
-        """Take over the workspace that somebody let the app into."""
+        """Take over the workspace that a user let the app into."""
         assert self._flow is not None
         try:
             return _answer(await self._flow.handle_callback(_browsed(request)))

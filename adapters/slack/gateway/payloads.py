@@ -240,7 +240,7 @@ def kind_of(body: Mapping[str, Any]) -> str:
 
 
 def id_of(body: Mapping[str, Any]) -> object:
-    """Return what an event, or something that somebody did, is known by."""
+    """Return what an event, or something that a user did, is known by."""
     event = mapping(body.get("event"))
     found = body.get("event_id"), event.get("ts"), body.get("trigger_id")
     return next((one for one in found if isinstance(one, str)), None)

@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 _WINDOW = 300
 """Seconds by which a request's time may differ from ours."""
 _TOLD_EVERY = 3_600.0
-"""Seconds: whoever forges requests does not fill the log."""
+"""Seconds: a forger of requests does not fill the log."""
 _TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}", re.ASCII)
 

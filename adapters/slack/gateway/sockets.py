@@ -39,7 +39,7 @@ _LAST_WORDS = 1.0
 """Seconds for the last acknowledgements before a socket is closed."""
 _LOOKS_EVERY = 0.005
 _LONGEST_NEWS = 2_000
-"""Bytes of what Slack says of a socket; events are longer, and none of ours here."""
+"""Bytes of what Slack says of a socket; events are longer, and none that matters here."""
 
 
 class Sockets:
@@ -94,7 +94,7 @@ class Sockets:
         await self._ended.wait()
 
     async def close(self) -> None:
-        """Disconnect as soon as all that was told is acknowledged.
+        """Disconnect as soon as all that was sent is acknowledged.
 
         What is not, after a moment, is delivered to another socket.
         """
@@ -187,7 +187,7 @@ async def socket_address(app_token: str, client: AsyncWebClient) -> str:
 
 def _calm_logger() -> logging.Logger:
     """Return the logger of the SDK's socket, for which a broken connection is an error."""
-    calm = logging.getLogger("slack_sdk.sockets")  # no name of ours: it logs what people write
+    calm = logging.getLogger("slack_sdk.sockets")  # not named after us: it logs what people write
     if not calm.filters:
         calm.addFilter(_as_warning)
     return calm

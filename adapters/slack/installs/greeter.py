@@ -71,7 +71,7 @@ class Greeter:
 
 
 async def _locale_of(client: AsyncWebClient, user: str) -> str | None:
-    """Return the locale that somebody has set in Slack; None where Slack does not say."""
+    """Return the locale that a user has set in Slack; None where Slack does not say."""
     try:
         found = await client.users_info(user=user, include_locale=True)
     except SlackClientError as error:

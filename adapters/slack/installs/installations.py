@@ -56,7 +56,7 @@ class Installations(Protocol):
     async def remove(self, team: str | None, enterprise: str | None) -> bool:
         """Forget a workspace that took the app out; without one, the organisation.
 
-        Return whether it is out: not when somebody has installed it anew by now.
+        Return whether it is out: not when a user has installed it again by now.
 
         Raises:
             DeliveryError: when Slack does not tell; nothing is forgotten then.
@@ -77,7 +77,7 @@ class OneInstallation:
 
     @property
     def is_known(self) -> bool:
-        """Whether Slack has told who we are."""
+        """Whether Slack has said who the bot is."""
         return self._known is not None
 
     async def find(self, team: str | None = None, enterprise: str | None = None) -> Installed:
@@ -176,7 +176,7 @@ class ManyInstallations:
         installed = await self._at(place)
         if installed is not None and await _is_good(self._client(installed.token)):
             return False
-        # The app may be installed anew while Slack is asked about the old token.
+        # The app may be installed again while Slack is asked about the old token.
         gone = installed is None or await self._store.remove(installed)
         self._known.pop(place, None)
         return gone
@@ -239,7 +239,7 @@ class ManyInstallations:
     async def _renewed_elsewhere(self, installed: Installed) -> Installed | None:
         """Return what another process has renewed, or is about to; else the old token.
 
-        While the old one lives nobody waits for that.
+        While the old one lives no one waits for that.
         """
         for look in range(_LOOKS):
             self._known.pop(installed.place, None)
@@ -254,7 +254,7 @@ class ManyInstallations:
 class InstalledClients:
     """Clients of Slack's Web API, with each workspace's token and the same connections.
 
-    Without a session of its own slack_sdk shakes hands anew for each call.
+    Without a session of its own slack_sdk shakes hands again for each call.
     """
 
     def __init__(

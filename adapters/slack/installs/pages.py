@@ -1,4 +1,4 @@
-"""The pages that people see who install the app, in words of ours."""
+"""The pages that people see who install the app, in the bot's words."""
 
 import html
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def callbacks(install_path: str) -> AsyncCallbackOptions:
         why = str(_WHY.get(args.reason) or Message("install-refused"))
         again = None if args.reason == _DECLINED else install_path
         is_told = args.reason in _WHY or args.suggested_status_code != HTTPStatus.OK
-        # An error that Slack tells comes with 200, which only somebody's own choice is.
+        # An error that Slack tells comes with 200, which only a user's own choice is.
         status = args.suggested_status_code if is_told else HTTPStatus.BAD_REQUEST
         return _response(status, page(why, again, i18n.text("install-begin-again")), args)
 

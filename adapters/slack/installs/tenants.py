@@ -28,7 +28,7 @@ class InstalledTenants:
 
         Return whether the installation never was before.
 
-        A failing database is in nobody's way: who reads there is looked up again, and kept then.
+        A failing database blocks no one: who reads there is looked up again, and kept then.
         """
         organisation = Tenant(PLATFORM, installed.organisation) if installed.organisation else None
         tenant = Tenant(PLATFORM, installed.place)

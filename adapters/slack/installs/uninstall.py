@@ -18,7 +18,7 @@ class Stores(Protocol):
         ...
 
     async def of_organisation(self, platform: str, organisation: str) -> list[str]:
-        """Return the ids of the workspaces of an organisation in which somebody asked."""
+        """Return the ids of the workspaces of an organisation in which a user asked."""
         ...
 
 

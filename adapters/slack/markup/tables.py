@@ -36,7 +36,7 @@ class Around(NamedTuple):
 
 
 def around_table(markdown: str) -> Around:
-    """Return an answer's text in front of its first table, the table, and the text behind it."""
+    """Return an answer's text in front of its first table, the table, and the text after it."""
     markdown = without_controls(markdown)
     tree = SyntaxTreeNode(parser().parse(markdown))
     found = next((node for node in tree.children if node.type == "table" and node.map), None)

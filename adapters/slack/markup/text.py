@@ -31,7 +31,7 @@ def unlinked(text: str) -> str:
 
 
 def disarm(text: str) -> str:
-    """Return words that notify nobody and link nowhere; `controls_escaped` has to follow."""
+    """Return words that notify no one and link nowhere; `controls_escaped` has to follow."""
     text = _EVERYBODY.sub(f"@{_GAP}", _HOST.sub(f".{_GAP}", unlinked(text)))
     return _QUOTES.sub(_GAP, _EMOJI.sub(f":{_GAP}", text))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from adapters.features.staff_desk import PINGS
+from adapters.features.staff.replying import PINGS
 from core.inbox.base import Job
 from core.models import now
 
@@ -52,7 +52,7 @@ class Address:
 
     @property
     def is_private(self) -> bool:
-        """Whether nobody but the asker sees the answer."""
+        """Whether no one but the asker sees the answer."""
         return self.ephemeral or self.channel.startswith("D")
 
     @classmethod

@@ -69,7 +69,7 @@ class Session:
         return self._beginning.done() and self._beginning.result()
 
     def ended(self) -> None:
-        """Note that Slack was told otherwise that nothing is being done any more."""
+        """Note that Slack learned otherwise that nothing is being done any more."""
         self._is_over = True
 
     async def end(self) -> None:

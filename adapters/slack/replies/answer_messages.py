@@ -143,7 +143,7 @@ class AnswerMessages:
         raise AssertionError("each detour is taken once")
 
     async def cut(self, parts: int) -> None:
-        """Delete what an earlier, longer answer showed behind this many parts."""
+        """Delete what an earlier, longer answer showed after this many parts."""
         for part in sorted(self._ids, reverse=True):
             if part >= parts:
                 await delete(self._rest, self._channel, self._ids[part])
@@ -181,7 +181,7 @@ class AnswerMessages:
             await self._know(part, await self._post(part, post))
 
     async def _post(self, part: int, post: Post) -> str:
-        """Post a part once, also where nobody tells whether it was posted."""
+        """Post a part once, also where it is not known whether it was posted."""
         ours = metadata(self._job.arrival.key, part)
         root = None if part == QUESTION_PART else self._root
         for _ in range(_MOST_POSTS):
@@ -329,7 +329,7 @@ class AnswerMessages:
                 await self._give_up_stream()
 
     async def _end_unknown_stream(self) -> None:
-        """End the stream that an earlier holder, or nobody for sure, has begun."""
+        """End the stream that an earlier holder, or no one for sure, has begun."""
         self._stream = self._stream_at(self._ids[0])
         await self._end_stream()
 

@@ -17,7 +17,7 @@ from core import i18n
 Block = dict[str, Any]
 
 LONGEST_FALLBACK = 2_900
-"""Of the text beside the blocks, which may have 4,000 in an update."""
+"""Of the text next to the blocks, which may have 4,000 in an update."""
 VOTE = "gl:vote"
 """The action id of both votes; all others are `gl:` and the button's letter."""
 CHOOSE = "gl:course"
@@ -101,7 +101,7 @@ def pressed(action: Mapping[str, Any]) -> tuple[Button, UUID] | None:
 
 
 def chosen(action: Mapping[str, Any]) -> tuple[UUID, str] | None:
-    """Return the question and the course of a choice; None: it is none of ours."""
+    """Return the question and the course of a choice; None: it is not the bot's."""
     request_id = request_in(str(action.get("block_id")))
     course = (action.get("selected_option") or {}).get("value")
     if action.get("action_id") != CHOOSE or request_id is None or course is None:

@@ -10,13 +10,13 @@ Json = Mapping[str, Any]
 
 EVENT_TYPE = "glossator_answer"
 QUESTION_PART = -1
-"""The question that the bot posts for whoever asked with a command."""
+"""The question that the bot posts for the user who asked with a command."""
 NOTICE_PART = -2
-"""What an asker is told meanwhile where Slack shows nothing to one reader alone."""
+"""What an asker reads meanwhile where Slack shows nothing to one reader alone."""
 
 
 def metadata(key: str, part: int) -> dict[str, Any]:
-    """Return what Slack keeps beside a message: the event that it answers, and which part it is."""
+    """Return what Slack keeps with a message: the event that it answers, and which part it is."""
     return {"event_type": EVENT_TYPE, "event_payload": {"key": key, "part": part}}
 
 
@@ -54,7 +54,7 @@ def parts_of(
 def strays(
     messages: Iterable[Json], me: str, key: str, requests: Collection[UUID], known: Collection[str]
 ) -> list[str]:
-    """Return the timestamps of our messages that answer an event beside the known ones."""
+    """Return the timestamps of our messages that answer an event other than the known ones."""
     return [
         str(message["ts"])
         for message in _ours(messages, me)

@@ -20,8 +20,8 @@ class EphemeralReply:
     """The one ephemeral message of an answer.
 
     It goes to the address that came with the command, which also works where the bot is no
-    member; else, and when that is dead, into the channel. Slack tells nobody which ephemeral
-    messages there are: the job is settled before one is sent, which nobody sends again.
+    member; else, and when that is dead, into the channel. Slack tells no one which ephemeral
+    messages there are: the job is settled before one is sent, which is never sent again.
     """
 
     is_one_message = True
@@ -39,7 +39,7 @@ class EphemeralReply:
         """Show nothing until the answer is finished: the address may be used five times."""
 
     async def show(self, part: int, post: Post) -> None:
-        """Show the post once, or not at all when nobody can vouch for its sending.
+        """Show the post once, or not at all when its sending is in doubt.
 
         Raises:
             DeliveryError: when Slack does not take it.
@@ -54,7 +54,7 @@ class EphemeralReply:
 
 
 async def tell(rest: Rest, job: Job, post: Post, part: int = 0) -> None:
-    """Show a sentence once, or not at all when nobody can vouch for its sending.
+    """Show a sentence once, or not at all when its sending is in doubt.
 
     Where Slack shows nothing to one reader alone, it is a reply to the message that asked.
 

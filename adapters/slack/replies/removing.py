@@ -30,7 +30,7 @@ async def retract(rest: Rest, job: Job) -> None:
 
 
 async def tidy(rest: Rest, job: Job) -> None:
-    """Delete messages of ours that answer a job's question beside those it knows.
+    """Delete the bot's messages that answer a job's question other than those it knows.
 
     Raises:
         DeliveryError: when Slack does not do it now.

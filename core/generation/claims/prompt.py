@@ -1,4 +1,4 @@
-"""Puts together what a model is told: the same for every question, then what this one is about."""
+"""Puts together what a model is sent: the same for every question, then what this one is about."""
 
 import math
 import secrets
@@ -48,10 +48,10 @@ _SHORT_WORDS = "all " * (MAX_SELECTED_TEXT // len("all "))
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """All that one model call is told."""
+    """All that one model call is sent."""
 
     system: str
-    """Our instructions, and the operator's words; never a text that somebody else wrote. It is
+    """Our instructions, and the operator's words; never a text that another person wrote. It is
     the same for all questions of a course."""
     messages: tuple[ChatMessage, ...]
     """Oldest first, user and assistant by turns; the last is the user's."""
@@ -62,11 +62,11 @@ class Prompt:
     tokens: int = 0
     """About how many there are in all; rather too many than too few."""
     context: str = ""
-    """Of the last message the passages and the quote: what is told beside the question."""
+    """Of the last message the passages and the quote: what is sent besides the question."""
 
 
 def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prompt:
-    """Return what a model is told to answer the task's question.
+    """Return what a model is sent to answer the task's question.
 
     It fits into `task.context_window`: the oldest turns go first, then the last passages, which
     are what the turn before cited and then the weakest of those found. The question, the quote
@@ -138,7 +138,7 @@ def smallest_context(system_prompt: str | None) -> int:
 
 
 def render_found(passages: Sequence[Passage], numbering: Numbering, delimiter: str) -> str:
-    """Return what a model is told of the passages that its search found."""
+    """Return what a model is sent of the passages that its search found."""
     found = _render_passages(list(_readable(passages)), numbering, delimiter)
     return f"{told.FOUND}\n\n{found}" if found else told.NOTHING_FOUND
 

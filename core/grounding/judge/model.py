@@ -50,7 +50,7 @@ WAIT = 1.5
 """Seconds that a claim waits for the model, unless settings say otherwise."""
 _ONE_WORD = 1
 _LIKELIEST = 10
-"""First tokens of which the log-probabilities are told."""
+"""First tokens of which the log-probabilities are returned."""
 _TOKENS_A_GRADE = 4
 _TOKENS_TO_THINK = 512
 _MOST_WITHOUT_ODDS = 2

@@ -33,7 +33,7 @@ class EdgeIndex:
     A collection is built in `<root>/<collection>.building` and renamed to
     `<root>/<collection>` when it is sealed, so that it appears at once and complete. Any
     number of processes may read it then, also where nothing can be written. One process
-    builds it, from `create` to `seal`; what it leaves behind when it dies is
+    builds it, from `create` to `seal`; what it leaves when it dies is
     unreadable and vanishes with the next `create` or `drop`.
 
     Nothing blocks the event loop: reads run in a few threads, writes one after another in

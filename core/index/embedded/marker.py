@@ -1,4 +1,4 @@
-"""The note beside a stored collection that says how it was written."""
+"""The note next to a stored collection that says how it was written."""
 
 import json
 from dataclasses import asdict, dataclass, field

@@ -30,7 +30,7 @@ class OpenShards:
     """The least recently used are closed when more than `capacity` are open.
 
     Every method blocks and may be called from any thread. A shard is closed only when its
-    last running call has ended, so a call that nobody waits for any more is safe too.
+    last running call has ended, so a call that is not awaited any more is safe too.
     """
 
     def __init__(self, load: Callable[[str], Shard], capacity: int) -> None:
@@ -53,7 +53,7 @@ class OpenShards:
 
     @contextmanager
     def withheld(self, collection: str) -> Iterator[None]:
-        """Enter once nobody reads the collection; inside, nobody can begin to."""
+        """Enter once no one reads the collection; inside, no one can begin to."""
         with self._changed:
             self._withheld.add(collection)
             slot = self._slots.pop(collection, _Slot())

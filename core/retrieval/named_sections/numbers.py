@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 NUMBER = r"\d+(?:\.\d+)*[a-z]?"
-"""Pattern of a section's number; a letter behind it belongs to it: § 12a is not § 12."""
+"""Pattern of a section's number; a letter after it belongs to it: § 12a is not § 12."""
 LABEL = (
     r"§§?|(?:subsection|section|sec|chapter|chap|ch|part|article|art|unit|module|lesson|lecture"
     r"|week|experiment|abschnitt|kapitel|kap|teil|artikel|paragra(?:f|ph)|lektion|modul|chapitre"
@@ -15,7 +15,7 @@ PARAGRAPH = (
     r"(?:(?:paragraph|para|par|subsection|absatz|absatzes|abs)\b\.?\s*"
     rf"(?:\(\s*{NUMBER}\s*\)|{NUMBER})|\(\s*{NUMBER}\s*\))"
 )
-"""Pattern of a paragraph's number behind that of its section."""
+"""Pattern of a paragraph's number after that of its section."""
 
 _NAME = re.compile(
     rf"(?:(?P<label>{LABEL})\s*)?0*(?P<number>{NUMBER})"

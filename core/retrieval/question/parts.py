@@ -77,7 +77,7 @@ def parts_of(question: str) -> QuestionParts | None:
 
 
 def _numbered(question: str) -> list[str]:
-    """Return what stands before the first number, and what stands behind each of 1, 2, …"""
+    """Return what stands before the first number, and what stands after each of 1, 2, …"""
     marks = [*_NUMBER.finditer(question)]
     if len(marks) < 2 or [int(mark[1]) for mark in marks] != [*range(1, len(marks) + 1)]:
         return []

@@ -205,7 +205,7 @@ class TokenBudgets:
         The tokens of the day itself stay, or forgetting would be a way round the budget, and
         nothing else of that day: not how often the user asked. It is marked as forgotten; where
         anybody's tokens are counted that day, also if none of this user were yet: an answer
-        under way may still use some. Courses and totals name nobody.
+        under way may still use some. Courses and totals name no one.
         """
         row, day, own = TokenUsageRow, _day(moment), _of_user(user_id)
         counted = select(row.day).where(row.day == day, row.scope == Scope.TOTAL).exists()
@@ -235,7 +235,7 @@ class TokenBudgets:
         await write(self._engine, forget)
 
     async def delete_user(self, user_id: str) -> None:
-        """Delete all that is known of a user's use, as nobody can ask by that name any more."""
+        """Delete all that is known of a user's use, as no one can ask by that name any more."""
         gone = delete(TokenUsageRow).where(_of_user(user_id))
         await write(self._engine, lambda db: db.execute(gone).rowcount)
 
@@ -292,7 +292,7 @@ def _adding(insert: "sqlite.Insert | postgresql.Insert") -> "sqlite.Insert | pos
 
 
 def _usage(row: TokenUsageRow, cached: Mapping[tuple[date, str], int]) -> Usage:
-    """Return a row as it is told, with what was cached of it by day and course."""
+    """Return a row as it is shown, with what was cached of it by day and course."""
     kept = (
         tokens
         for (day, course), tokens in cached.items()

@@ -1,4 +1,4 @@
-"""The SQL side of panels: conversations that stand beside the channel their user looks at."""
+"""The SQL side of panels: conversations that stand next to the channel their user looks at."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ from core.storage.channels.store import Place
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 KEPT = timedelta(days=30)
-"""How long a conversation that is not looked at any more is known to stand beside a channel."""
+"""How long a conversation that is not looked at any more is known to stand next to a channel."""
 
 
 class PanelRow(Base):
@@ -27,7 +27,7 @@ class PanelRow(Base):
 
 
 class Panels:
-    """What conversations stand beside.
+    """What conversations stand next to.
 
     Methods raise StoreError when the database fails.
     """
@@ -36,7 +36,7 @@ class Panels:
         self._engine = engine
 
     async def note(self, panel: Place, beside: str | None) -> None:
-        """Keep the channel that a conversation stands beside; None: it stands by itself."""
+        """Keep the channel that a conversation stands next to; None: it stands by itself."""
         row = PanelRow
         values = {"beside": beside or "", "seen_at": now()}
         insert = insert_into(self._engine, row).values(
@@ -47,14 +47,14 @@ class Panels:
         await write(self._engine, lambda db: db.execute(upsert).rowcount, urgent=True)
 
     async def beside(self, panel: Place) -> str | None:
-        """Return the channel that a conversation stands beside; None: none that is known."""
+        """Return the channel that a conversation stands next to; None: none that is known."""
         key = (panel.platform, panel.workspace, panel.place)
         async with reading(self._engine) as db:
             row = await db.get(PanelRow, key)
         return row.beside or None if row is not None else None
 
     async def knows(self, panel: Place) -> bool:
-        """Return whether it is kept of a conversation what it stands beside, if only nothing."""
+        """Return whether it is kept of a conversation what it stands next to, if only nothing."""
         async with reading(self._engine) as db:
             key = (panel.platform, panel.workspace, panel.place)
             return await db.get(PanelRow, key) is not None

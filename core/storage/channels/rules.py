@@ -56,7 +56,7 @@ DEFAULTS = Rules(
     auto_answer=False,
     outsiders=False,
 )
-"""What holds where nobody said anything; the length of answers is then the course's."""
+"""What holds where no one said anything; the length of answers is then the course's."""
 
 
 class OperatorRules(Rules):

@@ -61,7 +61,7 @@ class Conversation:
     """A thread or direct message in which the bot takes part."""
 
     part: int
-    """Counts the sessions of a direct message, which starts anew after 8 hours of silence."""
+    """Counts the sessions of a direct message, which starts again after 8 hours of silence."""
     listening: bool
     """Whether messages are taken as questions without a mention."""
     changed_at: datetime = field(default_factory=now, compare=False)
@@ -213,7 +213,7 @@ _KEY = ["platform", "workspace", "place"]
 
 
 async def _execute(engine: AsyncEngine, statement: Executable) -> None:
-    """Execute a statement for which somebody waits."""
+    """Execute a statement for which a user waits."""
     await write(engine, lambda db: db.execute(statement), urgent=True)
 
 

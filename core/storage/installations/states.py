@@ -12,7 +12,7 @@ from core.models import now
 class InstallStates:
     """Secrets that are good for a while, in every process that has the same key.
 
-    Whoever asks for one leaves no trace. One is good again within its life: the browser that it
+    A user who asks for one leaves no trace. One is good again within its life: the browser that it
     was given to has to show it, and the platform's code that comes with it is good once.
     """
 

@@ -136,7 +136,7 @@ class InstallationStore:
     async def remove(self, installed: Installed) -> bool:
         """Delete an installation that was found, and its tokens with it.
 
-        Return whether it is gone: one that was made anew in its place meanwhile is kept.
+        Return whether it is gone: one that was made again in its place meanwhile is kept.
         """
         row = InstallationRow
         here = (row.platform == self._platform, row.place == installed.place)

@@ -41,7 +41,7 @@ class Recollection:
     answered: ConversationTurn | None = None
     """The turn of this very request."""
     turns: Sequence[ConversationTurn] = ()
-    """The latest turns of its session, oldest first; none beside `answered`."""
+    """The latest turns of its session, oldest first; none next to `answered`."""
 
 
 class SessionStore:
@@ -69,7 +69,7 @@ class SessionStore:
 
         The same request again stores nothing and returns the turn that is there, which may
         hold another answer. Anybody of a course may join its sessions, since a thread has many
-        askers; a session's `user_id` stays that of whoever began it.
+        askers; a session's `user_id` stays that of the user who began it.
 
         Raises:
             RequestError: when the session belongs to another course.
@@ -225,7 +225,7 @@ class SessionStore:
     async def forget_user(self, user_id: str) -> int:
         """Delete all that a user asked, and return how many turns that was.
 
-        Sessions in which nobody else asked vanish. In a session shared with others the
+        Sessions in which no one else asked vanish. In a session shared with others the
         user's turns lose text, answer and name but keep their number, and the others'
         turns stay as they are.
         """
@@ -234,7 +234,7 @@ class SessionStore:
     async def forget_place(self, request_id: UUID) -> None:
         """Forget whose, and where, the session of a forgotten turn was, when all of it is.
 
-        The turn itself stays blank, so that nobody who is late stores it again.
+        The turn itself stays blank, so that no one who is late stores it again.
         """
         row = SessionRow
         its_session = select(TurnRow.session_id).where(TurnRow.request_id == request_id)

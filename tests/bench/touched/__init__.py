@@ -1,0 +1,1 @@
+"""Which files of the product a question touches on its way."""
