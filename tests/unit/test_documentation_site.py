@@ -35,7 +35,9 @@ def outside_of(site: Path) -> Iterator[str]:
     for style in site.rglob("*.css"):
         text = style.read_text("utf-8")
         yield from (part for part in text.split("url(")[1:] if part.lstrip("'\"").startswith("//"))
-        yield from (part for part in text.split("url(")[1:] if part.lstrip("'\"").startswith("http"))
+        yield from (
+            part for part in text.split("url(")[1:] if part.lstrip("'\"").startswith("http")
+        )
 
 
 @pytest.mark.costly
