@@ -1,11 +1,14 @@
 """The Protocols that every platform, and every way of answering, speaks."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
 from core.errors import BotError
+from core.help_requests.cards import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
 from core.radar.post import RadarPost
@@ -79,6 +82,14 @@ class PostKeeper(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierThread:
+    """Where the same question was answered before, for who sees the new answer."""
+
+    link: str
+    asked_at: datetime
+
+
 class PlatformReply(Protocol):
     """An answer in a chat platform, with its placeholder in place."""
 
@@ -94,8 +105,8 @@ class PlatformReply(Protocol):
         """Do as `Reply.withdraw` does."""
         ...
 
-    async def finish(self, response: AgentResponse) -> None:
-        """Do as `Reply.finish` does."""
+    async def finish(self, response: AgentResponse, earlier: EarlierThread | None = None) -> None:
+        """Do as `Reply.finish` does; `earlier` is shown below the answer."""
         ...
 
     async def leave(self) -> None:
@@ -243,6 +254,25 @@ class ChatPlatform(ChatAdapter, Protocol):
 
         Raises:
             DeliveryError: when the platform does not take it; `permanent` when it never will.
+        """
+        ...
+
+    async def show_card(self, due: CardDue, card: QueueCard) -> str:
+        """Show a request in a channel of the staff, and return the id of the message.
+
+        The message that shows it already is changed: `due.message`, or what is found of those
+        posted since `due.posted_since`.
+
+        Raises:
+            DeliveryError: when the platform does not take it; `permanent` when it never will.
+        """
+        ...
+
+    async def remove_card(self, due: CardDue) -> None:
+        """Delete the message that shows a request; one that is gone is no error.
+
+        Raises:
+            DeliveryError: as `show_card` does.
         """
         ...
 

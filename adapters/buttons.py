@@ -66,6 +66,10 @@ _LABELS = {
 }
 
 
+ON_CARD = (Button.TAKE, Button.ANSWER, Button.DISMISS)
+"""What staff can do with a request that waits."""
+
+
 def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
     """Yield the buttons that an answer has on every platform; an error has none.
 

@@ -24,6 +24,7 @@ from bot.platforms.entry import Platform
 from bot.platforms.registry import PLATFORMS
 from bot.policy_file import PolicyTable, ZoneName, policies_in
 from bot.providers.tables import ModelName, ModelTable, Probability
+from bot.source_file import RenewedSource, SourceTable, as_table
 from bot.staff_file import StaffTable, StaffTables, named_in
 from bot.validation_text import sentence_of
 from core.errors import ConfigurationError
@@ -54,26 +55,11 @@ class AnswersTable(AgentConfiguration):
         return self
 
 
-class _SourceTable(BaseModel):
-    """A source with what holds for it alone."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    path: NonBlank
-    trusted: bool = False
-    """Nothing of it is withheld as an instruction to a machine."""
-
-
-def _as_table(source: object) -> object:
-    """Return a source that is only named as the table that it stands for."""
-    return source if isinstance(source, Mapping | BaseModel) else {"path": source}
-
-
 class _CourseTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: NonBlank | None = None
-    sources: tuple[Annotated[_SourceTable, BeforeValidator(_as_table)], ...] = ()
+    sources: tuple[Annotated[SourceTable, BeforeValidator(as_table)], ...] = ()
     base_url: WebUrl | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
     embedding: NonBlank | None = None
@@ -189,13 +175,21 @@ class CourseFile:
 
     def trusted(self, course_id: str) -> frozenset[str]:
         """Return those of the course's sources of which nothing is withheld."""
-        return frozenset(name for name, is_trusted in self._sources(course_id) if is_trusted)
+        return frozenset(name for name, source in self._sources(course_id) if source.trusted)
 
-    def _sources(self, course_id: str) -> Iterator[tuple[str, bool]]:
+    def renewed(self, course_id: str) -> list[RenewedSource]:
+        """Return those of the course's sources that are ingested again by themselves."""
+        return [
+            RenewedSource(course_id, name, source.every, source.watch)
+            for name, source in self._sources(course_id)
+            if source.every is not None or source.watch
+        ]
+
+    def _sources(self, course_id: str) -> Iterator[tuple[str, SourceTable]]:
         table = self.tables.get(course_id)
         for source in table.sources if table else ():
             path = source.path
-            yield path if "://" in path else str(self.folder / path), source.trusted
+            yield path if "://" in path else str(self.folder / path), source
 
     def generator(self, course_id: str) -> str | None:
         """Return who writes the course's answers, or none where nothing is said."""
@@ -330,7 +324,7 @@ def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
         case ("courses", _, "policies", *_):
             return PolicyTable
         case ("courses", _, "sources", *_):
-            return _SourceTable
+            return SourceTable
         case ("courses", _, _):
             return _CourseTable
         case (_, "channels", _, _):

@@ -41,7 +41,7 @@ def _installed_files() -> Sequence[PackagePath]:
 
 async def ingest_handbook(opened: Services) -> "IngestReport":
     """Bring the built-in course up to date; what is unchanged costs next to nothing."""
-    from core.ingestion.sources import open_sources
+    from core.ingestion.sources.opening import open_sources
 
     limits = opened.settings.ingest
     async with open_sources(

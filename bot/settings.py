@@ -171,6 +171,8 @@ class IngestSettings(_Group):
     """Hosts that may be private or use odd ports, as a JSON list."""
     max_megabytes: Annotated[int, Field(ge=1)] = 50
     """Size limit of one document."""
+    max_repository_megabytes: Annotated[int, Field(ge=1)] = 500
+    """Size limit of one git repository: as it is sent, and of its files together."""
     user_agent: str = "Glossator"
     least_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
     """Of the text-like files of a run's sources, how many must be read; 0: any number."""

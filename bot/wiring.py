@@ -286,6 +286,7 @@ class Services:
         """
         from bot.cli.ingest_room import check_room
         from core.grounding.planted import planted_in
+        from core.ingestion.changes.store import CourseChanges
         from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
@@ -294,6 +295,7 @@ class Services:
         return Ingestion(
             catalogue=self.catalogue,
             accounts=IngestAccounts(self.engine),
+            changes=CourseChanges(self.engine),
             index=self.index,
             embedder=self.embedders.of_course(course_id),
             sentence_embedder=self.local,

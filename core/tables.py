@@ -4,9 +4,12 @@
 
 import core.access.staff_store
 import core.access.store
+import core.help_requests.cards
 import core.help_requests.store
 import core.inbox.limits
 import core.inbox.rows
+import core.ingestion.changes.checks
+import core.ingestion.changes.store
 import core.policies.store
 import core.radar.store
 import core.storage.budgets.store

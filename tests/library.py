@@ -1,6 +1,6 @@
 """A course library on disk: a real catalogue, a real index, and a model without weights."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +11,11 @@ from bot.database import upgrade
 from core.index.base import VectorIndex
 from core.index.embedded.edge import EdgeIndex
 from core.index.sparse import Bm25Encoder
+from core.ingestion.changes.store import CourseChanges
 from core.ingestion.edition.lock import ingest_lock
 from core.ingestion.pipeline import Ingestion
 from core.ingestion.report import IngestReport
-from core.ingestion.sources import open_sources
+from core.ingestion.sources.opening import open_sources
 from core.models import Chunk, Course
 from core.retrieval.editions.edition_reader import EditionReader
 from core.storage.catalogue import Catalogue, Edition
@@ -48,7 +49,7 @@ class Library:
         self,
         *names: str,
         course: Course = COURSE,
-        only_these: bool = False,
+        listed: Collection[str] | None = None,
         least_share: float = 0.0,
     ) -> IngestReport:
         """Ingest folders or files, named relative to this library's folder."""
@@ -63,7 +64,7 @@ class Library:
             site = course.base_url or readable.base_url
             known = course.model_copy(update={"base_url": site})
             return await self.ingestion.run(
-                known, readable.sources, only_these=only_these, least_share=least_share
+                known, readable.sources, listed=listed, least_share=least_share
             )
 
     def use(self, embedder: HashingEmbedder) -> None:
@@ -105,6 +106,7 @@ def ingestion_of(
     return Ingestion(
         catalogue=catalogue,
         accounts=IngestAccounts(engine),
+        changes=CourseChanges(engine),
         index=index,
         embedder=embedder,
         sentence_embedder=embedder,

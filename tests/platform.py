@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.base import PostKeeper
+from adapters.base import EarlierThread, PostKeeper
 from adapters.delivery.throttle import Throttle
 from adapters.nearest_sections import Nearest
 from core.errors import DeliveryError
@@ -240,8 +240,9 @@ class PlatformReply:
         self._text = ""
         await self._pacing.show(PLACEHOLDER)
 
-    async def finish(self, response: AgentResponse) -> None:
-        await self._finish(response.response_text)
+    async def finish(self, response: AgentResponse, earlier: EarlierThread | None = None) -> None:
+        below = "" if earlier is None else f"\n{earlier.link}"
+        await self._finish(f"{response.response_text}{below}")
 
     async def leave(self) -> None:
         await self._pacing.stop()

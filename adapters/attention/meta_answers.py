@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from adapters.attention.intents import Intent
+from adapters.markdown.footnotes import place_in_book
 from core.i18n import Message, text
 from core.models import Again, ConversationTurn, Outcome, RetrievedChunk
 
@@ -73,5 +74,8 @@ def _places(turn: ConversationTurn) -> str:
 def _names(chunks: tuple[RetrievedChunk, ...]) -> Iterator[str]:
     """Yield the place of each passage: its page and its section."""
     for chunk in chunks:
+        if chunk.verified_on is not None:
+            yield place_in_book(chunk).title
+            continue
         titles = dict.fromkeys(one for one in (chunk.page_title, chunk.section_heading) if one)
         yield " › ".join(titles) or chunk.source_file

@@ -10,7 +10,7 @@ from functools import partial
 from adapters.attention.crowd import answered_twin, unlink_all
 from adapters.attention.marking import OFFERED, meta_of
 from adapters.attention.meta_answers import SEEN_AGAIN, PointedBack, about_last
-from adapters.base import ChatAdapter
+from adapters.base import ChatAdapter, EarlierThread
 from adapters.delivery.job_lease import JobLease, noticed
 from adapters.delivery.outgoing import Outgoing
 from adapters.delivery.run_turn import take_turn
@@ -21,11 +21,14 @@ from core.inbox import offers
 from core.inbox.audience import Settlement
 from core.inbox.base import Job, Kind, Posted, Twin
 from core.inbox.store import Inbox
-from core.models import AgentRequest, Outcome, now, session_id_for
+from core.models import AgentRequest, AgentResponse, Outcome, now, session_id_for
 from core.storage.sessions.rows import FORGOTTEN_USER
 from core.storage.sessions.store import SessionStore
 
 Checked = Callable[[Job], Awaitable[Job]]
+Withdraw = Callable[[str], Awaitable[object]]
+"""Takes back what was asked of the staff about a question, by the key of its event."""
+_HELPED = (Outcome.ANSWERED, Outcome.PARTIAL)
 
 
 class Delivery:
@@ -40,12 +43,15 @@ class Delivery:
         inbox: Inbox,
         lease: JobLease,
         checked: Checked,
+        withdraw: Withdraw,
     ) -> None:
         """Prepare to deliver.
 
         Args:
             checked: Returns the job as it may be answered now; raises StoreError.
+            withdraw: Is called for a question that was edited or deleted; raises StoreError.
         """
+        self._withdraw = withdraw
         self._agent = agent
         self._adapter = adapter
         self._sessions = sessions
@@ -54,6 +60,7 @@ class Delivery:
         self._checked = checked
         self._answering: asyncio.Task[None] | None = None
         self._is_stopped = lease.job.stopped
+        self._stands_alone = False
 
     @property
     def key(self) -> str:
@@ -83,6 +90,8 @@ class Delivery:
             await self._react()
             return
         if job.arrival.kind in (Kind.REDO, Kind.FORGET):
+            assert job.arrival.about is not None, "a change is about a question"
+            await lease.persist(partial(self._withdraw, job.arrival.about))
             await lease.persist(partial(unlink_all, self._inbox, job.arrival))
             await lease.reach("unlinked")
         if job.arrival.kind is Kind.FORGET:
@@ -95,7 +104,7 @@ class Delivery:
             job = replace(job, arrival=replace(late, settles=Settlement.APOLOGISED))
         else:
             job = await lease.persist(partial(self._checked, job))
-        outgoing = Outgoing(self._adapter, job, lease, self.decided)
+        outgoing = Outgoing(self._adapter, job, lease, self.decided, self._earlier)
         try:
             await self._answer(job, outgoing)
         finally:
@@ -182,7 +191,8 @@ class Delivery:
         except RequestError as error:
             await outgoing.fail(error)
             return
-        if twin is not None and _asks_the_same(complete, request):
+        self._stands_alone = _asks_the_same(complete, request)
+        if twin is not None and self._stands_alone:
             back = await self._of_twin(twin)
             if back is not None:
                 self._lease.linked_to = twin.key if back.link is not None else None
@@ -203,6 +213,23 @@ class Delivery:
             return PointedBack(turn.agent_response.response_text, None)
         link = await self._adapter.link(self._lease.job, twin)
         return None if link is None else PointedBack(text("speaking-crowd"), link)
+
+    async def _earlier(self, response: AgentResponse) -> EarlierThread | None:
+        """Return where the same question was answered before in the same channel.
+
+        Below what a policy allows nothing is shown: what was said before may be more.
+        """
+        is_error = response.outcome is Outcome.ERROR
+        if not self._stands_alone or is_error or response.held_to is not None:
+            return None
+        twin = await self._lease.persist(partial(self._inbox.asked_before, self._lease.job))
+        if twin is None or not twin.messages:
+            return None
+        turn = await self._lease.persist(partial(self._sessions.turn_of, twin.request_id))
+        if turn is None or turn.user_id == FORGOTTEN_USER or turn.outcome not in _HELPED:
+            return None
+        link = await self._adapter.link(self._lease.job, twin)
+        return None if link is None else EarlierThread(link, twin.asked_at)
 
     async def _is_stale(self, stale_after: timedelta) -> bool:
         """Return whether a question is too old to be answered, and was not before."""

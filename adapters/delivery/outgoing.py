@@ -1,11 +1,11 @@
 """What is sent about one question: an answer where it belongs, or a sentence to its asker."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from adapters.base import ChatAdapter, PlatformReply
+from adapters.base import ChatAdapter, EarlierThread, PlatformReply
 from adapters.delivery.job_lease import JobLease, noticed
 from adapters.nearest_sections import Nearest
 from core.errors import BotError, DeliveryError, StoreError, UnknownSection
@@ -26,13 +26,20 @@ class Outgoing:
     """
 
     def __init__(
-        self, adapter: ChatAdapter, job: Job, lease: JobLease, decided: Callable[[], None]
+        self,
+        adapter: ChatAdapter,
+        job: Job,
+        lease: JobLease,
+        decided: Callable[[], None],
+        earlier: Callable[[AgentResponse], Awaitable[EarlierThread | None]],
     ) -> None:
         """Prepare to send.
 
         Args:
             decided: Called when it is certain what is shown: it cannot be stopped any more.
+            earlier: Returns where the question of an answer was answered before.
         """
+        self._earlier = earlier
         self._adapter = adapter
         self._job = job
         self._decided = decided
@@ -82,7 +89,7 @@ class Outgoing:
         if settlement.audience is Audience.ASKER:
             await self.tell(settlement, response.response_text)
             return
-        await (await self._reply()).finish(response)
+        await (await self._reply()).finish(response, await self._earlier(response))
         await self._lease.reach("answer shown")
 
     async def fail(self, error: BotError) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from adapters.base import EarlierThread
 from adapters.delivery.throttle import Throttle
 from core.errors import DeliveryError
 from core.inbox.base import Job, Posted
@@ -92,9 +93,9 @@ class StreamingReply(ABC, Generic[Content]):
         self._text = ""
         await self._pacing.show(self._unfinished)
 
-    async def finish(self, response: AgentResponse) -> None:
+    async def finish(self, response: AgentResponse, earlier: EarlierThread | None = None) -> None:
         """Show the finished answer, in as many messages as it needs."""
-        await self._show_all(await asyncio.to_thread(self._answer, response))
+        await self._show_all(await asyncio.to_thread(self._answer, response, earlier))
 
     async def leave(self) -> None:
         """Show nothing more."""
@@ -102,7 +103,7 @@ class StreamingReply(ABC, Generic[Content]):
         self._messages.close()
 
     @abstractmethod
-    def _answer(self, response: AgentResponse) -> Sequence[Content]:
+    def _answer(self, response: AgentResponse, earlier: EarlierThread | None) -> Sequence[Content]:
         """Return the messages of an answer; takes some hundredths of a second of computing."""
 
     @abstractmethod

@@ -10,7 +10,7 @@ from datetime import timedelta
 from adapters.attention.crowd import TwinWaits
 from adapters.base import ChatAdapter, ready
 from adapters.delivery import settlement
-from adapters.delivery.delivery import Checked, Delivery
+from adapters.delivery.delivery import Checked, Delivery, Withdraw
 from adapters.delivery.heartbeat import Pulse
 from adapters.delivery.job_lease import JobLease, Reached, nothing, unstoppable_clock
 from core.answering.agent import Agent
@@ -63,6 +63,10 @@ _LAST_TRIES = 5
 """How often that is tried before the event is given up."""
 
 
+async def _nothing_asked(key: str) -> None:
+    """Take nothing back."""
+
+
 class Worker:
     """Answers events, many at a time; any number of workers may share an inbox."""
 
@@ -80,6 +84,7 @@ class Worker:
         stale_after: timedelta = timedelta(minutes=30),
         reached: Reached = nothing,
         meter: Meter = NO_METER,
+        withdraw: Withdraw = _nothing_asked,
     ) -> None:
         """Prepare to work.
 
@@ -90,7 +95,9 @@ class Worker:
             concurrency: Events that are answered at the same time here.
             stale_after: The age at which a question is answered with an apology.
             reached: Called with each of STEPS.
+            withdraw: As of `Delivery`.
         """
+        self._withdraw = withdraw
         self._inbox = inbox
         self._agent = agent
         self._adapters = adapters
@@ -273,6 +280,7 @@ class Worker:
             inbox=self._inbox,
             lease=lease,
             checked=self._checked,
+            withdraw=self._withdraw,
         )
         self._deliveries.add(delivery)
         try:

@@ -39,7 +39,7 @@ from adapters.discord.inbound import (
 )
 from adapters.discord.question_surroundings import QuestionSurroundings
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
-from adapters.discord.replies import threads
+from adapters.discord.replies import queue_cards, threads
 from adapters.discord.replies.announcing import announce
 from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
 from adapters.intake.acceptor import Acceptor
@@ -51,6 +51,7 @@ from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
 from core.access.tenants import Tenant
 from core.errors import DeliveryError, StoreError
+from core.help_requests.cards import CardDue, QueueCard
 from core.inbox.base import DeletedEvent, Job, Twin
 from core.models import AgentRequest
 from core.radar.post import RadarPost
@@ -199,6 +200,14 @@ class DiscordAdapter:
         """Post into a channel, unless a post with this key stands there already."""
         await announce(self._client, Rest(self._client, lambda: None), channel, post, key)
 
+    async def show_card(self, due: CardDue, card: QueueCard) -> str:
+        """Show a request in a channel of the staff, as `ChatPlatform.show_card` does."""
+        return await queue_cards.show_card(Rest(self._client, lambda: None), due, card)
+
+    async def remove_card(self, due: CardDue) -> None:
+        """Delete the message that shows a request, as `ChatPlatform.remove_card` does."""
+        await queue_cards.remove_card(Rest(self._client, lambda: None), due)
+
     async def ended(self, job: Job) -> None:
         """Show nothing: the placeholder of an answer says that it is being written."""
 
@@ -216,8 +225,8 @@ class DiscordAdapter:
         await reactions.unreact(self._client, job)
 
     async def link(self, job: Job, twin: Twin) -> str | None:
-        """Return a link to an answer."""
-        return reactions.link(twin)
+        """Return a link to an answer; None: it does not stand there any more."""
+        return await reactions.link(Rest(self._client, lambda: None), twin)
 
     async def tidy(self, job: Job) -> None:
         """Remove the bot's messages that answer a job's question and that the job does not name."""

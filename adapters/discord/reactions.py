@@ -1,5 +1,6 @@
 """Reactions on Discord: the bot's own, those that take an offer up, and links to answers."""
 
+import logging
 from dataclasses import dataclass
 
 import discord
@@ -14,7 +15,10 @@ from adapters.discord.members import lookup_in
 from adapters.discord.raw_message import needed_id, snowflake
 from adapters.discord.replies.address import Address
 from adapters.payloads import Json, mapping
+from core.errors import DeliveryError
 from core.inbox.base import Job, Kind, Twin
+
+logger = logging.getLogger(__name__)
 
 OFFER, THANKS = "🙋", "👍"
 UNKNOWN_EMOJI = 10014
@@ -74,12 +78,17 @@ async def unreact(client: discord.Client, job: Job) -> None:
             raise
 
 
-def link(twin: Twin) -> str:
-    """Return where an answer stands."""
+async def link(rest: Rest, twin: Twin) -> str | None:
+    """Return where an answer stands; None: it is deleted, or cannot be read now."""
     place = twin.thread or str(twin.address.get("channel") or twin.channel)
     first_in_channel = twin.address.get("route") == "interaction" and len(twin.messages) == 1
-    channel = twin.channel if first_in_channel else place
-    return f"https://discord.com/channels/{twin.workspace}/{channel}/{twin.messages[0]}"
+    channel, message = twin.channel if first_in_channel else place, twin.messages[0]
+    try:
+        await rest.message(int(channel), int(message))
+    except DeliveryError as error:
+        logger.info("a link to an answer cannot be had: %s", error)
+        return None
+    return f"https://discord.com/channels/{twin.workspace}/{channel}/{message}"
 
 
 def _route(method: str, job: Job, emoji: str) -> Route:

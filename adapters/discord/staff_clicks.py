@@ -16,23 +16,25 @@ from adapters.discord.staff_views import (
     AnswerModal,
     ask_view,
     card_view,
-    page_of,
     queue_view,
     verified_view,
 )
 from adapters.features.answer_actions import Clicker, Declined
-from adapters.features.staff_cards import AnswerForm
-from adapters.features.staff_desk import Reviewer, StaffDesk
+from adapters.features.staff.board import QueueBoard
+from adapters.features.staff.cards import AnswerForm, page_of
+from adapters.features.staff.desk import Reviewer, StaffDesk
 from adapters.intake.front_desk import FrontDesk
 from core import i18n
 from core.inbox.base import Arrival
+from core.storage.channels.store import Place
 
 
 class StaffClicks:
     """Does what these buttons and forms say; raises BotError with what the clicker is told."""
 
-    def __init__(self, desk: FrontDesk, staff: StaffDesk) -> None:
+    def __init__(self, desk: FrontDesk, staff: StaffDesk, board: QueueBoard) -> None:
         self._desk = desk
+        self._board = board
         self._staff = staff
         self.doing: dict[Button, Callable[[Interaction, UUID], Awaitable[None]]] = {
             Button.ASK_STAFF: self._ask,
@@ -66,6 +68,21 @@ class StaffClicks:
         """Show what waits for the staff."""
         queue = await in_time(interaction, self._staff.queue(self._reviewer(interaction), offset))
         await _show(interaction, queue_view(queue))
+
+    async def post_queue(self, interaction: Interaction) -> None:
+        """Have what waits posted into the channel of a command."""
+        posting = self._board.post_here(
+            self._reviewer(interaction),
+            _place(interaction),
+            enterprise=None,
+            locale=str(interaction.locale),
+        )
+        await tell(interaction, await in_time(interaction, posting))
+
+    async def stop_queue(self, interaction: Interaction) -> None:
+        """Have it posted no more."""
+        stopping = self._board.stop(self._reviewer(interaction), _place(interaction))
+        await tell(interaction, await in_time(interaction, stopping))
 
     async def verified(self, interaction: Interaction, offset: int = 0) -> None:
         """Show what the staff verified."""
@@ -171,6 +188,10 @@ def reply_address(original: Arrival, thread: str | None) -> Mapping[str, Any]:
     is_same = channel == address["channel"]
     question = address.get("message") if is_same else None
     return {**address, "route": "message", "channel": channel, "message": question}
+
+
+def _place(interaction: Interaction) -> Place:
+    return Place(PLATFORM, str(interaction.guild_id), str(interaction.channel_id))
 
 
 async def _show(interaction: Interaction, view: Any) -> None:

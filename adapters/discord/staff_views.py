@@ -7,12 +7,13 @@ from uuid import UUID
 import discord
 from discord import ui
 
-from adapters.buttons import Button, custom_id, parsed
+from adapters.buttons import ON_CARD, Button, custom_id, parsed
 from adapters.discord.markup.dialect import as_written
 from adapters.discord.replies.ephemeral import Interaction
 from adapters.discord.replies.layout import View
-from adapters.features.staff_cards import AnswerForm, HelpCard, QueuePage, VerifiedCard
+from adapters.features.staff.cards import AnswerForm, HelpCard, QueuePage, VerifiedCard, page_name
 from core import i18n
+from core.help_requests.cards import QueueCard
 from core.verified_answers.base import LONGEST_ANSWER, LONGEST_QUESTION
 
 QUESTION, ANSWER = "question", "answer"
@@ -21,7 +22,6 @@ _LONGEST_BESIDE = 1_900
 _LONGEST_LABEL = 45
 _MODAL_OPEN = 1_800.0
 """Seconds after which discord.py forgets that it showed a form: as long as a request is held."""
-_PAGE_NAMESPACE = UUID("6d0a3d6e-0000-4000-8000-000000000000")
 _STYLES = {
     Button.ANSWER: discord.ButtonStyle.primary,
     Button.EDIT: discord.ButtonStyle.primary,
@@ -36,7 +36,7 @@ def queue_view(queue: QueuePage) -> View:
     view = View(timeout=None)
     view.add_item(ui.TextDisplay(as_written(queue.heading)))
     for card in queue.cards:
-        view.add_item(ui.Container(*_help_card(card)))
+        view.add_item(ui.Container(*_help_card(card.shown)))
     if queue.next_offset is not None:
         view.add_item(_more(queue.next_offset, of_verified=False))
     return view
@@ -45,7 +45,7 @@ def queue_view(queue: QueuePage) -> View:
 def card_view(card: HelpCard) -> View:
     """Return one request alone."""
     view = View(timeout=None)
-    view.add_item(ui.Container(*_help_card(card)))
+    view.add_item(ui.Container(*_help_card(card.shown)))
     return view
 
 
@@ -66,12 +66,6 @@ def ask_view(request_id: UUID) -> ui.View:
     view = ui.View(timeout=None)
     view.add_item(_button(Button.ASK_STAFF, request_id))
     return view
-
-
-def page_of(name: UUID) -> tuple[int, bool]:
-    """Return where the page of a More button begins, and whether it is of verified answers."""
-    number = name.int - _PAGE_NAMESPACE.int
-    return number >> 1, bool(number & 1)
 
 
 class AnswerModal(ui.Modal):
@@ -114,15 +108,13 @@ def _field(name: str, label: str, value: str, most: int, *, is_long: bool = Fals
     return ui.Label(text=label[:_LONGEST_LABEL], component=written)
 
 
-def _help_card(card: HelpCard) -> Iterator[Part]:
+def _help_card(card: QueueCard) -> Iterator[Part]:
     lines = [f"**{as_written(card.question)}**", f"-# {as_written(card.status)}"]
-    if card.answer:
-        said = i18n.text("queue-bot-said", answer=card.answer)
-        lines.append(f"-# {as_written(said)}")
+    if card.said:
+        lines.append(f"-# {as_written(card.said)}")
     yield ui.TextDisplay("\n".join(lines))
-    if not card.state.is_over and card.turn is not None:
-        buttons = (Button.TAKE, Button.ANSWER, Button.DISMISS)
-        yield ui.ActionRow(*(_button(one, card.request.help_id) for one in buttons))
+    if card.is_open:
+        yield ui.ActionRow(*(_button(one, card.help_id) for one in ON_CARD))
 
 
 def _verified_card(card: VerifiedCard) -> Iterator[Part]:
@@ -145,8 +137,7 @@ def _button(button: Button, name: UUID) -> ui.Button[Any]:
 
 
 def _more(offset: int, *, of_verified: bool) -> ui.ActionRow[View]:
-    name = UUID(int=_PAGE_NAMESPACE.int + (offset << 1) + int(of_verified))
-    return ui.ActionRow(_button(Button.MORE, name))
+    return ui.ActionRow(_button(Button.MORE, page_name(offset, of_verified=of_verified)))
 
 
 def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

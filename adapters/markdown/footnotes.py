@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime, time
 
 from adapters.markdown.splitting import shortened
 from core.i18n import Message, text
@@ -62,6 +63,10 @@ def footnotes(response: AgentResponse) -> list[Footnote]:
 
 def place_in_book(chunk: RetrievedChunk) -> Footnote:
     """Return where a chunk stands, as a footnote without numbers and quotes."""
+    if chunk.verified_on is not None:
+        day = date_of(datetime.combine(chunk.verified_on, time()))
+        title = text("verified-source", date=day)
+        return Footnote((), title, "", None, chunk.source_file, ())
     path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
     locators = (
         _locator(kind, chunk.metadata[kind]) for kind in _LOCATORS if kind in chunk.metadata

@@ -22,6 +22,7 @@ from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.people import People
 from adapters.slack.permalinks import Permalinks
 from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
+from adapters.slack.replies import queue_cards
 from adapters.slack.replies.address import Address
 from adapters.slack.replies.agent_sessions import AgentSessions
 from adapters.slack.replies.announcing import announce
@@ -29,6 +30,7 @@ from adapters.slack.replies.reply import SlackReply, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
+from core.help_requests.cards import CardDue, QueueCard
 from core.inbox.base import Job, Twin
 from core.models import AgentRequest
 from core.radar.post import RadarPost
@@ -149,6 +151,18 @@ class SlackAdapter:
         rest = await Rest.of(self._workspaces, place, lambda: None)
         client = await self._workspaces.clients.of(*place)
         await announce(rest, client, channel, post, key)
+
+    async def show_card(self, due: CardDue, card: QueueCard) -> str:
+        """Show a request in a channel of the staff, as `ChatPlatform.show_card` does."""
+        return await queue_cards.show_card(await self._rest_of(due), due, card)
+
+    async def remove_card(self, due: CardDue) -> None:
+        """Delete the message that shows a request, as `ChatPlatform.remove_card` does."""
+        await queue_cards.remove_card(await self._rest_of(due), due)
+
+    async def _rest_of(self, due: CardDue) -> Rest:
+        place = (due.channel.workspace, due.channel.enterprise)
+        return await Rest.of(self._workspaces, place, lambda: None)
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""

@@ -27,6 +27,7 @@ from bot.cli.options import (
     readable,
 )
 from bot.cli.setup_commands import demo, init, model_app
+from bot.cli.staff_commands import queue, verified_app
 from core.errors import BotError
 
 app = typer.Typer(
@@ -49,6 +50,8 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
 app.add_typer(model_app, name="model")
+app.add_typer(verified_app, name="verified")
+app.command()(queue)
 app.command()(init)
 app.command()(demo)
 
@@ -132,7 +135,8 @@ def ingest(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Files, folders, globs, URLs or sitemaps; none: what glossator.toml says.",
+            help="Files, folders, globs, URLs, sitemaps or git repositories "
+            "(git+https://HOST/PATH@BRANCH#FOLDER); none: what glossator.toml says.",
         ),
     ] = None,
     course: Annotated[
@@ -151,6 +155,10 @@ def ingest(
             "--trusted", help="Withhold nothing of these sources as instructions to a machine."
         ),
     ] = False,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Take out the documents of all other sources."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Read a book into a course; run it again whenever the book changed.
@@ -165,7 +173,16 @@ def ingest(
     with _without_collecting():
         from bot.cli.ingest import ingest as work
 
-    return _run(work(sources or [], course, partial=partial, trusted=trusted, as_json=as_json))
+    return _run(
+        work(
+            sources or [],
+            course,
+            partial=partial,
+            trusted=trusted,
+            replace=replace,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command()

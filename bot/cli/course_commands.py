@@ -10,7 +10,7 @@ from bot.cli.options import CourseOption, JsonOption, YesOption, readable
 
 courses_app = typer.Typer(
     invoke_without_command=True,
-    help="List the courses, say who may read them, show their sections, or remove one.",
+    help="List the courses, say who may read them, show what is in them, or remove one.",
 )
 CourseArgument = Annotated[
     str, typer.Argument(metavar="COURSE", callback=readable, help="Which course.")
@@ -28,7 +28,7 @@ TenantArgument = Annotated[
 
 @courses_app.callback(invoke_without_command=True)
 def courses(context: typer.Context, as_json: JsonOption = False) -> int:
-    """List the courses, say who may read them, show their sections, or remove one."""
+    """List the courses, say who may read them, show what is in them, or remove one."""
     from bot.cli.courses import list_courses
 
     if context.invoked_subcommand is not None:
@@ -50,6 +50,14 @@ def courses_sections(course: CourseOption = None, as_json: JsonOption = False) -
     from bot.cli.courses import list_sections
 
     return asyncio.run(list_sections(course, as_json=as_json))
+
+
+@courses_app.command("documents")
+def courses_documents(course: CourseOption = None, as_json: JsonOption = False) -> int:
+    """List the documents of a course by the source that they belong to."""
+    from bot.cli.courses import list_documents
+
+    return asyncio.run(list_documents(course, as_json=as_json))
 
 
 @courses_app.command("remove")

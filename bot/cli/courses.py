@@ -1,6 +1,8 @@
 """`glossator courses`: what there is to ask about."""
 
+import asyncio
 import json
+import shutil
 from dataclasses import fields
 from typing import Any
 
@@ -8,10 +10,13 @@ from pydantic_core import to_jsonable_python
 
 from adapters.markdown.printable import printable
 from bot.cli.context import choose_course, live_edition, services
+from bot.cli.counted import counted
+from bot.cli.course_sources import sources_of
 from bot.cli.exits import Exit, UsageError
+from bot.cli.ingest import REPOSITORIES
 from bot.handbook import COURSE
 from core.access.store import AccessStore
-from core.storage.catalogue import Catalogue, Edition
+from core.storage.catalogue import Catalogue, DocumentRecord, Edition
 
 
 async def list_courses(*, as_json: bool) -> int:
@@ -20,12 +25,14 @@ async def list_courses(*, as_json: bool) -> int:
         known = await opened.catalogue.courses()
         described = set(opened.course_file.tables) - {course.course_id for course, _ in known}
         granted = await AccessStore(opened.engine).grants()
+        sources = await sources_of(opened, [edition for _, edition in known if edition])
     grants = {course_id: [*map(str, tenants)] for course_id, tenants in granted.items()}
     if as_json:
         rows = [
             {
                 **course.model_dump(),
                 "grants": grants.get(course.course_id, []),
+                **sources[course.course_id].as_json(),
                 "edition": None if edition is None else _as_json(edition),
             }
             for course, edition in known
@@ -44,6 +51,9 @@ async def list_courses(*, as_json: bool) -> int:
         if course.course_id in grants:
             state += f"; granted to {', '.join(grants[course.course_id])}"
         print(printable(f"{course.course_id}  {course.title}  ({state})"))
+        if course.course_id != COURSE.course_id:
+            for line in sources[course.course_id].lines():
+                print(printable(f"  {line}").replace("\n", " "))
     for course_id in sorted(described):
         print(f"{course_id}  (not ingested yet: run 'glossator ingest --course {course_id}')")
     if not known and not described:
@@ -76,6 +86,36 @@ async def list_sections(course_id: str | None, *, as_json: bool) -> int:
     return Exit.OK
 
 
+async def list_documents(course_id: str | None, *, as_json: bool) -> int:
+    """Print the documents of a course in reading order, below the source of each."""
+    async with services(needs_room=False) as opened:
+        course = await choose_course(opened, course_id)
+        edition = await live_edition(opened, course)
+        documents = await opened.catalogue.documents(edition.generation)
+    by_source: dict[str, list[DocumentRecord]] = {}
+    for document in documents:
+        by_source.setdefault(document.origin, []).append(document)
+    if as_json:
+        rows = [
+            {
+                "source": source,
+                "documents": [
+                    {"path": one.source_file, "title": one.title, "chunks": one.chunk_count}
+                    for one in own
+                ],
+            }
+            for source, own in by_source.items()
+        ]
+        print(json.dumps(rows, indent=2))
+        return Exit.OK
+    for source, own in by_source.items():
+        print(printable(source).replace("\n", " "))
+        for one in own:
+            line = f"  {one.source_file}  ({counted(one.chunk_count, 'chunk')})"
+            print(printable(line).replace("\n", " "))
+    return Exit.OK
+
+
 async def check_course(course_id: str) -> int:
     """Raise UsageError unless there is such a course in the catalogue."""
     async with services(needs_room=False) as opened:
@@ -94,6 +134,8 @@ async def remove_course(course_id: str) -> int:
             if edition is not None:
                 for collection in edition.collections:
                     await opened.index.drop(collection)
+            held = opened.settings.data_dir / REPOSITORIES / course_id
+            await asyncio.to_thread(shutil.rmtree, held, ignore_errors=True)
     print(f"Removed: {course_id}.")
     return Exit.OK
 

@@ -1,7 +1,7 @@
 """`glossator doctor`: checks one thing after another and says what to do."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -16,6 +16,7 @@ from bot.doctor.accounts import check_account
 from bot.doctor.disk import check_disks
 from bot.doctor.findings import Finding, failed, misconfigured, warning
 from bot.doctor.models import check_marks, check_models
+from bot.doctor.sources import check_sources
 from bot.doctor.staff import check_staff
 from bot.handbook import COURSE
 from bot.keyring.keys import Keys, prove, short_keys
@@ -31,7 +32,6 @@ from core.disk.space import is_read_only
 from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
 from core.index.points import course_of
-from core.ingestion.sources import is_gone
 from core.storage.catalogue import Catalogue, Edition
 from core.storage.database import create_engine, dispose
 from core.storage.ingest_accounts import IngestAccounts
@@ -112,7 +112,7 @@ async def _findings() -> AsyncIterator[Finding]:
             yield finding
     elif state is SchemaState.BEHIND:
         yield _no_course(course_file)
-    for finding in _check_described(course_file):
+    async for finding in check_sources(course_file):
         yield finding
 
 
@@ -268,19 +268,6 @@ def _no_course(course_file: CourseFile) -> Finding:
     return warning(
         "course", f"There is no course yet, only described: {names}: run 'glossator ingest'."
     )
-
-
-def _check_described(course_file: CourseFile) -> Iterator[Finding]:
-    """Check that the sources of the described courses are there."""
-    for name in course_file.tables:
-        sources = course_file.sources(name)
-        if not sources:
-            yield warning(
-                "course", f"{name} has no sources in the course file: nothing can be read anew"
-            )
-        for source in sources:
-            if is_gone(source):
-                yield warning("course", f"The source {source} of {name} is not there.")
 
 
 async def _check_edition(

@@ -1,5 +1,6 @@
 """`glossator ingest`: reads a book into a course."""
 
+import asyncio
 import json
 import re
 import sys
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _COURSE_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SECONDS_BETWEEN_LINES = 5.0
+REPOSITORIES = "repositories"
+"""The folder below the data folder that has the files of git sources, by course."""
 
 
 async def ingest(
@@ -36,12 +39,13 @@ async def ingest(
     partial: bool,
     as_json: bool,
     trusted: bool = False,
+    replace: bool = False,
 ) -> int:
     """Ingest sources into a course, or every course of glossator.toml, and return the exit code.
 
     A course of many that fails keeps none of the others waiting; the worst code counts. With
     `partial`, what can be read goes in, however little it is; with `trusted`, nothing of these
-    sources is withheld.
+    sources is withheld; with `replace`, the course consists of these sources alone.
 
     Raises:
         BotError: when the only course fails.
@@ -58,7 +62,7 @@ async def ingest(
                     job_course,
                     job_names,
                     trusted=job_names if trusted else opened.course_file.trusted(job_course),
-                    replace=not names,
+                    alone=replace or not names,
                     partial=partial,
                     quiet=as_json,
                 )
@@ -96,11 +100,11 @@ async def _ingest_one(
     sources: Sequence[str],
     *,
     trusted: Collection[str],
-    replace: bool,
+    alone: bool,
     partial: bool,
     quiet: bool,
 ) -> IngestReport:
-    from core.ingestion.sources import open_sources
+    from core.ingestion.sources.opening import open_sources, origin_of
 
     if not sources:
         raise ConfigurationError(f"The course {course_id} has no sources in the course file.")
@@ -108,6 +112,8 @@ async def _ingest_one(
     known = described or await opened.catalogue.course(course_id)
     course = known or Course(course_id=course_id, title=_readable(course_id))
     settings = opened.settings.ingest
+    others = [] if alone else opened.course_file.sources(course_id)
+    listed = frozenset(map(origin_of, others)) if others or alone else None
     with _show_progress(quiet=quiet) as progress:
         async with open_sources(
             sources,
@@ -115,12 +121,15 @@ async def _ingest_one(
             allowed_hosts=frozenset(settings.allowed_hosts),
             max_bytes=settings.max_megabytes * 1_000_000,
             user_agent=settings.user_agent,
+            repositories=opened.settings.data_dir / REPOSITORIES / course_id,
+            max_repository_bytes=settings.max_repository_megabytes * 1_000_000,
+            is_one_of_several=len(others) > 1 and set(map(origin_of, sources)) <= (listed or set()),
         ) as readable:
             course = _with_site(course, readable.base_url)
             report = await opened.ingestion(course_id).run(
                 course,
                 readable.sources,
-                only_these=replace,
+                listed=listed,
                 trusted={
                     source.name
                     for name, source in zip(sources, readable.sources, strict=True)
@@ -129,7 +138,21 @@ async def _ingest_one(
                 least_share=0.0 if partial else settings.least_share,
                 progress=progress.show,
             )
+    if listed is not None:
+        await asyncio.to_thread(_sweep_repositories, opened, course_id, [*sources, *others])
     return report
+
+
+def _sweep_repositories(opened: Services, course_id: str, sources: Sequence[str]) -> None:
+    """Delete the files of git repositories that the course does not have any more."""
+    folder = opened.settings.data_dir / REPOSITORIES / course_id
+    if not folder.is_dir():
+        return
+    from core.ingestion.git.address import parse_git_address
+    from core.ingestion.git.repositories import sweep
+    from core.ingestion.sources.opening import is_git
+
+    sweep(folder, [parse_git_address(name) for name in sources if is_git(name)])
 
 
 def _jobs(
@@ -169,6 +192,12 @@ def _course_id_of(name: str) -> str:
 
 
 def _stem(name: str) -> str:
+    from core.ingestion.sources.opening import is_git
+
+    if is_git(name):
+        from core.ingestion.git.address import parse_git_address
+
+        return parse_git_address(name).title
     if "://" in name:
         return urlsplit(name).hostname or "course"
     parts = [part for part in Path(name).resolve().parts if not set(part) & set("*?[")]

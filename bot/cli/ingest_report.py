@@ -7,7 +7,8 @@ from rich.cells import cell_len
 from adapters.markdown.printable import printable
 from bot.cli.counted import counted
 from core.ingestion.account.groups import ALL, grouped
-from core.ingestion.report import Failure, IngestReport
+from core.ingestion.changes.sections import Heading, SectionChanges
+from core.ingestion.report import Failure, IngestReport, RetiredSource
 from core.storage.ingest_accounts import LeftOutGroup
 
 _WORDS = ("added", "changed", "removed", "unchanged")
@@ -15,6 +16,8 @@ _WORDS = ("added", "changed", "removed", "unchanged")
 _NOTES_SHOWN = 5
 _GROUPS_SHOWN = 25
 _WIDEST = 60
+_HEADINGS_SHOWN = 3
+_DOCUMENTS_SHOWN = 20
 _HEAD = ("reason", "folder", "type", "files", "such as")
 _COUNT = _HEAD.index("files")
 
@@ -25,10 +28,19 @@ def summary(report: IngestReport, seconds: float, error: str | None = None) -> d
         "course": report.course,
         "generation": str(report.generation) if report.generation else None,
         **{word: [] if error else getattr(report, word) for word in _WORDS},
+        "retired_sources": [
+            {"source": one.name, "removed_documents": one.documents}
+            for one in ([] if error else report.retired)
+        ],
+        "sections": {} if error else _sections(report.sections),
         "failed": _objects(report.failed),
         "left_out": [{"path": left.path, "reason": left.reason} for left in report.left_out],
         "text_files": {"read": report.share.read, "of": report.share.of},
         "warnings": _objects(report.warnings),
+        "documents": [
+            {"path": name, "chunks": count}
+            for name, count in ({} if error else report.chunk_counts).items()
+        ],
         "chunks": report.chunks,
         "embedded": report.embedded,
         "seconds": round(seconds, 3),
@@ -46,13 +58,61 @@ def print_report(report: IngestReport, seconds: float, *, is_refused: bool = Fal
         print(_line(f"failed: {failure.source}: {failure.reason}"))
     _print_notes(report)
     if not is_refused:
-        for word in ("changed", "removed"):
-            for name in getattr(report, word):
-                print(_line(f"{word}: {name}"))
+        for line in _documents(report):
+            print(_line(line))
+        for source in report.retired:
+            print(_line(_retired(source)))
+        if report.sections:
+            print(_line(f"sections: {changes_in_words(report.sections)}"))
     for line in _left_out(report):
         print(line)
     if not is_refused:
         print(_counts(report, seconds))
+
+
+def _documents(report: IngestReport) -> Iterator[str]:
+    """Yield a line for each document that changed: what became of it, and its chunks."""
+    for word, names in (("added", report.added), ("changed", report.changed)):
+        for name in names[:_DOCUMENTS_SHOWN]:
+            yield f"{word}: {name} ({counted(report.chunk_counts.get(name, 0), 'chunk')})"
+        if len(names) > _DOCUMENTS_SHOWN:
+            yield f"{word}: and {counted(len(names) - _DOCUMENTS_SHOWN, 'document')} more"
+    yield from (f"removed: {name}" for name in report.removed)
+
+
+def _retired(source: RetiredSource) -> str:
+    """Return the sentence about a source that the course does not have any more."""
+    documents = counted(source.documents, "document")
+    were = "was" if source.documents == 1 else "were"
+    why = "is no longer a source of the course" if source.is_unlisted else "has moved"
+    return f"{source.name} {why}: {documents} of it {were} removed"
+
+
+def changes_in_words(changes: SectionChanges) -> str:
+    """Return what became of sections: counts, and the first headings of each kind."""
+    kinds = {"added": changes.added, "changed": changes.changed, "removed": changes.removed}
+    return ", ".join(
+        f"{len(headings):,} {kind}{headings_in_words(headings, len(headings))}"
+        for kind, headings in kinds.items()
+        if headings
+    )
+
+
+def headings_in_words(headings: Sequence[Heading], total: int) -> str:
+    """Return the first of `total` headings in brackets, or nothing where there is none."""
+    if not headings:
+        return ""
+    named = "; ".join(" > ".join(heading) for heading in headings[:_HEADINGS_SHOWN])
+    more = "; ..." if total > _HEADINGS_SHOWN else ""
+    return f" ({named}{more})"
+
+
+def _sections(changes: SectionChanges) -> dict[str, list[list[str]]]:
+    return {
+        "added": [list(heading) for heading in changes.added],
+        "changed": [list(heading) for heading in changes.changed],
+        "removed": [list(heading) for heading in changes.removed],
+    }
 
 
 def _print_notes(report: IngestReport) -> None:

@@ -32,7 +32,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     from adapters.discord.greeter import Greeter
     from adapters.discord.markup.dialect import as_written
     from adapters.discord.staff_clicks import StaffClicks
-    from adapters.features.staff_settings import PlatformTerms
+    from adapters.features.staff.settings import PlatformTerms
 
     settings = chats.opened.settings.group(DiscordSettings)
     if settings.token is None:
@@ -51,7 +51,8 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     channels = chats.channel_settings({"auto_answer": Message("settings-name-auto-answer-forum")})
     staff = chats.staff_settings(channels, PlatformTerms(Message("tenant-server"), shown))
     actions = chats.actions()
-    clicks = StaffClicks(desk, chats.staff_desk(actions))
+    staff_desk = chats.staff_desk(actions)
+    clicks = StaffClicks(desk, staff_desk, chats.queue_board(staff_desk))
     course = CourseCommands(
         channels,
         staff,

@@ -154,7 +154,8 @@ def _listeners(
     unhurried = BackgroundWork()
     places = chats.places()
     actions = chats.actions()
-    queue = StaffQueue(desk, chats.staff_desk(actions), people, unhurried)
+    staff_desk = chats.staff_desk(actions)
+    queue = StaffQueue(desk, staff_desk, chats.queue_board(staff_desk), people, unhurried)
     clicks = ButtonActions(desk, actions, personal, people, installations, unhurried, places, queue)
     staff, policies = _staff(chats, people, unhurried, queue)
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
@@ -207,7 +208,7 @@ def _staff(
     chats: ChatServices, people: "People", unhurried: "BackgroundWork", queue: "StaffQueue"
 ) -> "tuple[Staff, PolicyCommands]":
     """Return what `/course` does, and the part of it that has a form."""
-    from adapters.features.staff_settings import PlatformTerms
+    from adapters.features.staff.settings import PlatformTerms
     from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
     from adapters.slack.commands.staff_commands import Names, StaffCommands

@@ -17,8 +17,9 @@ from adapters.features.data_export import OwnData
 from adapters.features.greeting import Greeting
 from adapters.features.policy_settings import PolicySettings
 from adapters.features.radar_views import RadarViews
-from adapters.features.staff_desk import StaffDesk
-from adapters.features.staff_settings import PlatformTerms, StaffSettings
+from adapters.features.staff.board import QueueBoard
+from adapters.features.staff.desk import StaffDesk
+from adapters.features.staff.settings import PlatformTerms, StaffSettings
 from adapters.features.suggestions import Suggestions
 from adapters.intake.deleted_channels import DeletedChannels
 from adapters.intake.front_desk import FrontDesk
@@ -28,6 +29,7 @@ from bot.handbook import COURSE
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
+from core.help_requests.cards import QueueCards
 from core.help_requests.store import HelpRequests
 from core.i18n import Message
 from core.inbox.places import InboxPlaces
@@ -106,6 +108,10 @@ class ChatServices:
             staff=StaffAnswers(engine, self.inbox, requests, answers, passages),
             wake=self.wake,
         )
+
+    def queue_board(self, staff: StaffDesk) -> QueueBoard:
+        """Return what chooses the channels in which staff see what waits."""
+        return QueueBoard(staff, QueueCards(self.opened.engine))
 
     def personal(self) -> PersonalData:
         """Return what is stored about people."""

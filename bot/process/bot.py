@@ -11,6 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from adapters.access.admission import Admission
+from adapters.access.channel_access import ChannelAccess
 from adapters.access.course_directory import CourseDirectory
 from adapters.access.membership import Membership
 from adapters.access.readers import Readers
@@ -30,19 +31,25 @@ from bot.health.disks import DiskWatch
 from bot.keyring.sealing import Pseudonyms, Sealer
 from bot.platforms.registry import PLATFORMS
 from bot.platforms.services import ChatServices, retention_of
+from bot.process.queue_posts import QueuePosts
 from bot.process.radar_posts import RadarPosts
+from bot.process.source_renewal import SourceRenewal, ingest_aside
 from bot.process.supervision import Supervisor
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
+from core.help_requests.cards import QueueCards
+from core.help_requests.store import HelpRequests
 from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
+from core.ingestion.changes.checks import SourceChecks
 from core.radar.store import RadarStore
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.store import ChannelRules, Conversations
+from core.storage.ingest_accounts import IngestAccounts
 from core.telemetry.metering import NO_METER, Meter
 
 if TYPE_CHECKING:
@@ -152,16 +159,32 @@ class Bot:
             concurrency=limits.in_flight,
             stale_after=timedelta(seconds=limits.stale_after),
             meter=meter,
+            withdraw=HelpRequests(opened.engine).withdraw,
         )
         self.janitor = Janitor(
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
         )
 
+        access_there = ChannelAccess(readers, directory)
         self.radar_posts = RadarPosts(
             opened.radar,
             RadarStore(opened.engine),
+            access_there,
             {name: chats.radar_views(name) for name in self._platforms},
             adapters,
+        )
+        self.source_renewal = SourceRenewal(
+            [
+                one
+                for course in opened.course_file.tables
+                for one in opened.course_file.renewed(course)
+            ],
+            SourceChecks(opened.engine),
+            IngestAccounts(opened.engine),
+            ingest_aside,
+        )
+        self.queue_posts = QueuePosts(
+            QueueCards(opened.engine), opened.sessions, access_there, adapters
         )
         self.waiting = WaitingNotices(inbox=self.inbox, adapters=adapters)
         self.disks = DiskWatch(settings)
@@ -198,7 +221,8 @@ class Bot:
         keep = self._supervisor.keep
         parts = [keep("worker", self.worker.run), keep("janitor", self.janitor.run)]
         parts += [keep("waiting", self.waiting.run), keep("disk", self.disks.run)]
-        parts += [keep("radar", self.radar_posts.run)]
+        parts += [keep("radar", self.radar_posts.run), keep("queue", self.queue_posts.run)]
+        parts += [keep("sources", self.source_renewal.run)]
         parts += [keep(name, partial(self._run, name)) for name in self._platforms]
         running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping
 from typing import Protocol
 
+from adapters.access.channel_access import ChannelAccess
 from adapters.delivery.heartbeat import Pulse
 from adapters.features.radar_views import RadarViews
 from core.errors import BotError, DeliveryError, StoreError
@@ -40,13 +41,15 @@ class RadarPosts:
     """Looks for weeks that are due; any number of processes may, and each week is posted once.
 
     A channel is claimed in the database before it is posted into. Where a process died after it
-    posted, the next one finds the post, and only keeps that it stands there.
+    posted, the next one finds the post, and only keeps that it stands there. As long as a tenant
+    may not read a course, it gets none of its weeks.
     """
 
     def __init__(
         self,
         radar: Radar,
         store: RadarStore,
+        access: ChannelAccess,
         views: Mapping[str, RadarViews],
         announcers: Mapping[str, Announcer],
         every: float = _EVERY,
@@ -54,6 +57,7 @@ class RadarPosts:
         """Prepare to look; `views` and `announcers` are by platform."""
         self._radar = radar
         self._store = store
+        self._access = access
         self._views = views
         self._announcers = announcers
         self._every = every
@@ -78,7 +82,7 @@ class RadarPosts:
         """
         self.pulse.beat()
         platforms = [name for name, there in self._announcers.items() if there.is_ready]
-        claimed = await self._store.claim(self._radar.week_due, platforms)
+        claimed = await self._store.claim(self._radar.week_due, platforms, self._access.may_read)
         if claimed is None:
             return False
         channel, week = claimed

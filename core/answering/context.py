@@ -24,6 +24,7 @@ from core.models import (
 from core.providers.base import ChatEnd
 from core.retrieval.retrieval import Retrieval
 from core.storage.budgets.reservations import Reservation
+from core.verified_answers.base import VerifiedAnswer
 
 
 @dataclass
@@ -87,6 +88,8 @@ class AnswerContext:
     """Sentences below the answer, before its own."""
     instructions: list[str] = field(default_factory=list)
     """What a model is sent besides the course's own words; they never replace the rules."""
+    said_by_staff: list[VerifiedAnswer] = field(default_factory=list)
+    """Answers of the staff that a model may read, and cite, besides the book."""
     guards: list[Callable[[str], bool]] = field(default_factory=list)
     """Each returns whether a sentence of the answer may be shown, whichever writer wrote it."""
     in_vain: int = 0

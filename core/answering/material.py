@@ -41,9 +41,13 @@ class Material:
             self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
 
     def carry(self, turn: ConversationTurn) -> bool:
-        """Keep what the turn before cited within reach; return whether this edition has any."""
+        """Keep what the turn before cited within reach; return whether this edition has any.
+
+        What staff said is not kept: it may have been set aside since.
+        """
         for chunk in turn.agent_response.grounding_chunks:
-            if chunk.generation == self._retrieval.generation:
+            is_current = chunk.generation == self._retrieval.generation
+            if is_current and chunk.verified_on is None:
                 kept = chunk.model_copy(update={"state": ChunkState.RETRIEVED})
                 self._take_up(kept, 0, len(kept.content_text))
                 self._found.append(kept)

@@ -14,7 +14,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 
 from core.answering.answer import AnswerDraft
@@ -45,6 +45,7 @@ from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from core.runtime.pauses import Pauses
+from core.verified_answers.passages import passage_of
 
 logger = logging.getLogger(__name__)
 
@@ -194,7 +195,7 @@ class Pipeline:
         if not self._is_worthwhile(context, draft, asks_again=asks_again):
             return
         if draft.by_model:
-            draft.material.widen(await self._paragraphs(context))
+            draft.material.widen([*await self._paragraphs(context), *_said_by_staff(context)])
         draft.author = _author(writer, context)
         task = self._task(context, draft)
         until = time.monotonic() + self._times.whole
@@ -252,6 +253,16 @@ class Pipeline:
         except VectorIndexError as error:
             logger.warning("the paragraphs around the evidence could not be read: %s", error)
             return retrieval.evidence
+
+
+def _said_by_staff(context: AnswerContext) -> Iterator[Excerpt]:
+    """Yield what staff said that a model may cite, whole."""
+    generation = context.retrieval.generation
+    if generation is None:
+        return
+    for answer in context.said_by_staff:
+        if (chunk := passage_of(answer, generation)) is not None:
+            yield Excerpt(chunk, 0, len(chunk.content_text), chunk.token_count)
 
 
 def _note_failure(context: AnswerContext, draft: AnswerDraft, error: GenerationError) -> None:

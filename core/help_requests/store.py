@@ -31,7 +31,8 @@ from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 FORGOTTEN_USER = "forgotten"
 """Stands in for a user whose data was deleted."""
-_WAITING = (HelpState.OPEN.value, HelpState.TAKEN.value)
+WAITING = (HelpState.OPEN.value, HelpState.TAKEN.value)
+"""The states of requests that staff have to do something about."""
 _IS_WAITING = text("state IN ('open', 'taken')")
 
 
@@ -95,30 +96,38 @@ class HelpRequests:
         """Return a request, or None."""
         async with reading(self._engine) as db:
             row = await db.get(HelpRequestRow, help_id)
-        return None if row is None else _request(row)
+        return None if row is None else request_from(row)
 
     async def about(self, request_id: UUID) -> HelpRequest | None:
         """Return the request that was opened about a turn of the bot; None: none was."""
         row = HelpRequestRow
         async with reading(self._engine) as db:
             found = await db.scalar(select(row).where(row.request_id == request_id))
-        return None if found is None else _request(found)
+        return None if found is None else request_from(found)
 
     async def waiting(
         self, tenants: Sequence[Tenant], courses: Sequence[str], limit: int, offset: int = 0
     ) -> list[HelpRequest]:
         """Return what waits in these tenants about these courses, oldest first."""
         row = HelpRequestRow
-        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(_WAITING))
+        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(WAITING))
         query = select(row).where(*here).order_by(row.opened_at, row.help_id)
         async with reading(self._engine) as db:
             found = await db.scalars(query.limit(limit).offset(offset))
-            return [_request(one) for one in found]
+            return [request_from(one) for one in found]
+
+    async def of_course(self, course_id: str) -> list[HelpRequest]:
+        """Return what waits about a course in all tenants, oldest first."""
+        row = HelpRequestRow
+        query = select(row).where(row.course_id == course_id, row.state.in_(WAITING))
+        async with reading(self._engine) as db:
+            found = await db.scalars(query.order_by(row.opened_at, row.help_id))
+            return [request_from(one) for one in found]
 
     async def number_waiting(self, tenants: Sequence[Tenant], courses: Sequence[str]) -> int:
         """Return how many wait in these tenants about these courses."""
         row = HelpRequestRow
-        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(_WAITING))
+        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(WAITING))
         async with reading(self._engine) as db:
             return await db.scalar(select(func.count()).select_from(row).where(*here)) or 0
 
@@ -133,7 +142,7 @@ class HelpRequests:
         if besides:
             counted.append(~_of_tenants(besides))
         states = select(row.state, func.count()).where(*counted).group_by(row.state)
-        oldest = select(func.min(row.opened_at)).where(*counted, row.state.in_(_WAITING))
+        oldest = select(func.min(row.opened_at)).where(*counted, row.state.in_(WAITING))
         async with reading(self._engine) as db:
             found = {HelpState(state): count for state, count in await db.execute(states)}
             return Counts(found, await db.scalar(oldest))
@@ -188,7 +197,7 @@ class HelpRequests:
     async def withdraw(self, key: str) -> int:
         """Delete the requests about a question that was deleted; return how many there were."""
         row = HelpRequestRow
-        gone = delete(row).where(row.key == key, row.state.in_(_WAITING)).returning(row.help_id)
+        gone = delete(row).where(row.key == key, row.state.in_(WAITING)).returning(row.help_id)
         return await write(self._engine, lambda db: len(db.scalars(gone).all()))
 
 
@@ -243,8 +252,8 @@ def _open(db: Connection, engine: AsyncEngine, request: HelpRequest, question: s
     if known is None:
         names = ("course_id", "platform", "workspace", "channel", "thread", "question_print")
         same = [table.c[name] == values[name] for name in names]
-        known = db.execute(select(table).where(*same, table.c.state.in_(_WAITING))).one_or_none()
-    return request if known is None else _request(known)
+        known = db.execute(select(table).where(*same, table.c.state.in_(WAITING))).one_or_none()
+    return request if known is None else request_from(known)
 
 
 def _print_of(question: str) -> str:
@@ -257,7 +266,8 @@ def _of_tenants(tenants: Sequence[Tenant]) -> ColumnElement[bool]:
     return or_(row.help_id.is_(None), *each)
 
 
-def _request(row: HelpRequestRow | Row[Any]) -> HelpRequest:
+def request_from(row: HelpRequestRow | Row[Any]) -> HelpRequest:
+    """Return the request that a row tells."""
     return HelpRequest(
         help_id=row.help_id,
         course_id=row.course_id,

@@ -197,6 +197,7 @@ class Twin:
     messages: tuple[str, ...]
     """Those that show its answer, by the platform's ids."""
     address: Mapping[str, Any]
+    asked_at: datetime
 
 
 class LeaseLost(ServiceError):

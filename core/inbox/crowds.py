@@ -13,6 +13,8 @@ from core.inbox.rows import FORGOTTEN_USER, InboxRow, PostRow
 
 AT_ONCE = timedelta(minutes=1)
 """How long after a question the same one counts as asked at once."""
+TERM = timedelta(weeks=26)
+"""How long after a question the same one is shown where it was asked before."""
 LINKED_TO = "linked_to"
 """In the address of an event that ended with a link: the key of the question it leads to."""
 DOUBTFUL = "doubtful"
@@ -21,6 +23,29 @@ DOUBTFUL = "doubtful"
 
 def first_of(job: Job) -> Select[Any]:
     """Return the query for the first event of another person that asked what a job asks."""
+    row = InboxRow
+    of_others = row.user_id != job.arrival.user_id
+    at_once = row.accepted_at >= job.accepted_at - AT_ONCE
+    return _same(job).where(of_others, at_once).order_by(row.accepted_at, row.key).limit(1)
+
+
+def latest_before(job: Job) -> Select[Any]:
+    """Return the query for the latest event that asked what a job asks, and was answered.
+
+    What is asked at once is left to `first_of`.
+    """
+    row = InboxRow
+    in_term = row.accepted_at.between(job.accepted_at - TERM, job.accepted_at - AT_ONCE)
+    answered = row.settlement == Settlement.ANSWERED.value
+    latest = (row.accepted_at.desc(), row.key.desc())
+    return _same(job).where(in_term, answered).order_by(*latest).limit(1)
+
+
+def _same(job: Job) -> Select[Any]:
+    """Return the query for the events before a job's that asked the same in its channel.
+
+    Of people who are forgotten there are none, nor of questions that were edited or deleted.
+    """
     row, own, gone = InboxRow, aliased(InboxRow), aliased(InboxRow)
     is_changed = select(gone.key).where(gone.about == row.key).exists()
     return (
@@ -34,6 +59,7 @@ def first_of(job: Job) -> Select[Any]:
             row.channel,
             row.thread,
             row.address,
+            row.accepted_at,
         )
         .join(own, own.gist == row.gist)
         .where(
@@ -43,14 +69,11 @@ def first_of(job: Job) -> Select[Any]:
             row.workspace == own.workspace,
             row.channel == own.channel,
             row.kind == Kind.ASK.value,
-            row.user_id.not_in([FORGOTTEN_USER, job.arrival.user_id]),
-            row.accepted_at >= job.accepted_at - AT_ONCE,
+            row.user_id != FORGOTTEN_USER,
             tuple_(row.accepted_at, row.key) < tuple_(own.accepted_at, own.key),
             or_(row.course_id == own.course_id, row.course_id.is_(None)),
             ~is_changed,
         )
-        .order_by(row.accepted_at, row.key)
-        .limit(1)
     )
 
 
@@ -78,7 +101,7 @@ def posts_of(key: str) -> Select[str]:
 
 
 def twin_from(row: Row[Any], messages: tuple[str, ...]) -> Twin:
-    """Return what a row of `first_of` says."""
+    """Return what a row of `first_of` or `latest_before` says."""
     return Twin(
         key=row.key,
         request_id=row.request_id,
@@ -89,4 +112,5 @@ def twin_from(row: Row[Any], messages: tuple[str, ...]) -> Twin:
         thread=row.thread,
         messages=messages,
         address=row.address,
+        asked_at=row.accepted_at,
     )

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import Select, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.inbox import claiming, crowds, forgetting
@@ -44,10 +45,20 @@ class InboxQueries:
 
     async def first_of_crowd(self, job: Job) -> Twin | None:
         """Return the event that asked the same question just before; None: there is none."""
+        return await self._twin(job, crowds.first_of(job))
+
+    async def asked_before(self, job: Job) -> Twin | None:
+        """Return the latest event of the term that asked the same in the same channel.
+
+        None: there is none that was answered, whose asker and question are there still.
+        """
+        return await self._twin(job, crowds.latest_before(job))
+
+    async def _twin(self, job: Job, query: Select[Any]) -> Twin | None:
         if job.arrival.gist is None:
             return None
         async with reading(self._engine) as db:
-            row = (await db.execute(crowds.first_of(job))).one_or_none()
+            row = (await db.execute(query)).one_or_none()
             if row is None:
                 return None
             posts = await db.scalars(crowds.posts_of(row.key))

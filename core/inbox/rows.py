@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 FORGOTTEN_USER = "forgotten"
 """Stands in for a user whose data was deleted."""
 _IS_WAITING = text("state = 'waiting'")
+_HAS_GIST = text("gist IS NOT NULL")
 
 CLOSED: dict[str, Any] = {
     "state": State.DONE.value,
@@ -59,6 +60,7 @@ class InboxRow(Base):
         ),
         Index(None, "lane", "state", "position", "accepted_at", "key"),
         Index(None, "user_id", "state", "round"),
+        Index(None, "gist", sqlite_where=_HAS_GIST, postgresql_where=_HAS_GIST),
         Index(
             None,
             *("channel", "round", "channel_round"),

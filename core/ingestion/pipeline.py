@@ -17,16 +17,17 @@ from core.errors import (
 from core.index.base import VectorIndex
 from core.index.points import collection_of, course_of
 from core.ingestion.account.ledger import SourceAccount, record_of
-from core.ingestion.account.refusal import IngestionRefused, refuse_little
+from core.ingestion.account.refusal import IngestionRefused, refuse_emptied, refuse_little
+from core.ingestion.changes.store import CourseChanges
 from core.ingestion.chunks.boilerplate import with_boilerplate
 from core.ingestion.chunks.passages import course_document
 from core.ingestion.edition.building import EditionBuilder, Live, SettleEdition, settles_nothing
 from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
 from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
-from core.ingestion.edition.plan import Plan, foreign_documents
+from core.ingestion.edition.plan import Plan, others_of
 from core.ingestion.edition.withheld import PlantedIn, nothing_planted
 from core.ingestion.report import Failure, IngestReport, Progress
-from core.ingestion.sources import Source, SourceDocument
+from core.ingestion.sources.source import Source, SourceDocument
 from core.models import Course, now
 from core.storage.catalogue import Catalogue, Edition
 from core.storage.ingest_accounts import IngestAccounts
@@ -47,6 +48,7 @@ class Ingestion:
         *,
         catalogue: Catalogue,
         accounts: IngestAccounts,
+        changes: CourseChanges,
         index: VectorIndex,
         embedder: Embedder,
         sentence_embedder: SentenceEmbedder,
@@ -64,6 +66,7 @@ class Ingestion:
         """
         self._catalogue = catalogue
         self._accounts = accounts
+        self._changes = changes
         self._index = index
         self._model = embedder.name
         self._lock = lock
@@ -75,22 +78,27 @@ class Ingestion:
         course: Course,
         sources: Sequence[Source],
         *,
-        only_these: bool = False,
+        listed: Collection[str] | None = None,
         trusted: Collection[str] = (),
         least_share: float = 0.0,
         progress: Progress = lambda *_: None,
     ) -> IngestReport:
         """Bring the course up to date with `sources` and return what changed.
 
-        Documents of other sources stay, unless `only_these`, and are not replaced by documents
-        of the same name, unless their file or folder has gone: it may have moved. Readers see
-        the old edition until the new one is complete; where nothing changed, none is made.
+        Documents of other sources stay, and are not replaced by documents of the same name.
+        They go where the course does not list their source any more, or where their file or
+        folder is gone and one of `sources` has taken up a document of it: it has moved. Readers
+        see the old edition until the new one is complete; where nothing changed, none is made.
         Of the sources named in `trusted`, nothing is ever withheld.
+
+        Args:
+            listed: the names of the other sources that the course has; None: it is not known.
 
         Raises:
             IngestionBusy: when another process is ingesting this course.
             IngestionRefused: when nothing can be read, or less than `least_share`, from 0 to 1,
-                of the text-like files; nothing is embedded or changed then.
+                of the text-like files, or when a source that had documents has none any more and
+                `least_share` is more than 0; nothing is embedded or changed then.
             NoRoom: when the disk is full, or would be; the old edition stays.
         """
         async with self._lock(course.course_id):
@@ -99,21 +107,27 @@ class Ingestion:
             if readable or not published:  # else what is swept may be the only text there is
                 await self._sweep(course.course_id)
             live = await self._placed(readable)
-            plan = await self._plan(course, sources, live, only_these, trusted, progress)
+            plan = await self._plan(course, sources, live, listed, trusted, progress)
             report = plan.report
+            report.chunk_counts = plan.chunk_counts
             await self._refuse_little(plan, readable, least_share)
             if published and not readable:
                 report.failed += await self._lost(published, plan)
             changed = bool(plan.parsed or report.removed)
             if readable and live and not changed and live.is_of(self._model):
                 await self._catalogue.save_course(course)
+                await self._catalogue.set_origins(readable.generation, plan.moved)
                 await self._note(plan)
                 report.generation, report.chunks = readable.generation, readable.chunks
                 return report
             generation = uuid4()
             async with given_back(self._index, collection_of(course.course_id, generation)):
                 edition = await self._builder.build(course, plan, live, generation, progress)
+            await self._catalogue.set_origins(edition.generation, plan.moved)
             await self._note(plan)
+            if report.sections:
+                names = [source.name for source in sources]
+                await self._changes.save(course.course_id, names, report.sections)
             report.chunks = edition.chunks
             await self._sweep(course.course_id)
             report.generation = (await self._compacted(edition)).generation
@@ -177,7 +191,7 @@ class Ingestion:
         course: Course,
         sources: Sequence[Source],
         live: Live | None,
-        only_these: bool,
+        listed: Collection[str] | None,
         trusted: Collection[str],
         progress: Progress,
     ) -> Plan:
@@ -187,7 +201,7 @@ class Ingestion:
         plan = Plan(
             IngestReport(course.course_id),
             {doc.source_file: doc for doc in known},
-            {} if only_these else foreign_documents(known, named),
+            others_of(known, named, listed),
         )
         for source in sources:
             documents = await source.documents()
@@ -200,16 +214,14 @@ class Ingestion:
                 )
                 progress("reading", position, len(documents))
         plan.parsed = with_boilerplate(plan.parsed)
-        for name, record in list(plan.kept.items()):
-            if name not in plan.seen and (only_these or record.origin in named):
-                plan.report.removed.append(name)
-                del plan.kept[name]
+        plan.drop_absent(named)
         return plan
 
     async def _refuse_little(self, plan: Plan, live: Edition | None, least_share: float) -> None:
         """Raise IngestionRefused where too little was read; the account is kept even then."""
         report, is_empty = plan.report, not plan.parsed and not plan.kept
         try:
+            refuse_emptied(plan.emptied() if least_share else {}, report)
             refuse_little(
                 report, is_empty=is_empty, has_text=live is not None, least_share=least_share
             )
@@ -249,9 +261,11 @@ class Ingestion:
             if before and before.fingerprint == fingerprint:
                 report.unchanged.append(name)
                 account.read.append(name)
+                if before.origin != document.place.origin and name not in plan.others.foreign:
+                    plan.moved[name] = document.place.origin
                 return
-            if name in plan.foreign:
-                raise UnsupportedDocument(f"has the name of a document of {plan.foreign[name]}")
+            if other := plan.others.foreign.get(name):
+                raise UnsupportedDocument(f"has the name of a document of {other}")
             place = replace(document.place, is_trusted=is_trusted)
             parsed = course_document(course, place, await document.parse(), fingerprint)
         except IngestionError as error:

@@ -1,12 +1,13 @@
 """What one ingestion did, and how it tells of its progress."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
 from core.ingestion.account.ledger import ReadShare, SourceAccount, share_read
 from core.ingestion.account.left_out import LeftOut
+from core.ingestion.changes.sections import SectionChanges
 
 Stage = Literal["reading", "embedding", "storing"]
 Progress = Callable[[Stage, int, int], None]
@@ -19,6 +20,17 @@ class Failure:
 
     source: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredSource:
+    """A source that the course does not have any more."""
+
+    name: str
+    documents: int
+    """How many documents went with it; others may have come from another source."""
+    is_unlisted: bool
+    """Whether the course does not name it any more; else it has moved."""
 
 
 @dataclass
@@ -34,8 +46,13 @@ class IngestReport:
     failed: list[Failure] = field(default_factory=list)
     warnings: list[Failure] = field(default_factory=list)
     """What a document that went in had to do without: a missing include, a broken page."""
+    retired: list[RetiredSource] = field(default_factory=list)
+    sections: SectionChanges = field(default_factory=SectionChanges)
+    """What became of the sections; empty where the course had no text before."""
     accounts: list[SourceAccount] = field(default_factory=list)
     """What became of every file, for each source in turn."""
+    chunk_counts: Mapping[str, int] = field(default_factory=dict)
+    """Chunks of each document that is in the course after the run, in reading order."""
     chunks: int = 0
     """Chunks in the live edition after the run."""
     embedded: int = 0

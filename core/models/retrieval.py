@@ -1,6 +1,7 @@
 """What a search asks for and finds."""
 
 from collections.abc import Mapping
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, NamedTuple, Self
 from uuid import UUID
@@ -66,7 +67,9 @@ class Chunk(Model):
     char_end: Count
     """`content_text` is the document's text from `char_start` up to `char_end`."""
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
-    """`page`, `slide`, `cell` or `line_start` and `line_end`, from 1; `second`; `trusted`."""
+    """`page`, `slide`, `cell` or `line_start` and `line_end`, from 1; `second`; `trusted`.
+
+    `verified`, an ISO date: it is no passage of the book, but what the course's staff said."""
     blocks: tuple[ChunkBlock, ...] = Field(default=(), exclude=True, repr=False)
     """In the order in which they begin; an ordered list, table, formula or code that fits
     is whole."""
@@ -82,6 +85,12 @@ class Chunk(Model):
     def is_trusted(self) -> bool:
         """Whether its source was ingested as trusted: nothing of it is withheld."""
         return bool(self.metadata.get("trusted"))
+
+    @property
+    def verified_on(self) -> date | None:
+        """The day on which the course's staff said this; None: it is a passage of the book."""
+        day = self.metadata.get("verified")
+        return None if day is None else date.fromisoformat(str(day))
 
     @model_validator(mode="after")
     def _spans_are_ordered(self) -> Self:

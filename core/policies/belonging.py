@@ -39,6 +39,10 @@ _MOST_COMPARED = 12
 _LONGEST = 1_000
 _REMEMBERED = 64
 _MARKS = re.compile(r"[\W_]+")
+_INTRODUCED = re.compile(r"[:：]\s+(\S.*)", re.S)
+"""What comes after a colon."""
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*?(?:_\w+|\.\w{2,})+")
+"""What is written as names in code and of files are."""
 _QUOTED = re.compile(r"[\"“”„«»‘]([^\"“”„«»‘]+)[\"“”«»’]")
 
 Titles = Callable[[str], Awaitable[Sequence[str]]]
@@ -151,7 +155,7 @@ class Belonging:
         likeness = (compared.vectors @ vectors.T).max(0)
         wanted = SHARED_IN_SECTIONS if _lies_in(asked, assignment.sections) else SHARED
         words = set(asked.retrieval.encode_terms(assignment.text))
-        in_doubt = any(
+        in_doubt = _names_what_is_its_own(asked, assignment) or any(
             like >= max(SURE, compared.doubt_from)
             or (like >= compared.doubt_from and _share(asked, text, words) >= wanted)
             for like, text in zip(likeness, asked.texts, strict=True)
@@ -203,9 +207,27 @@ def _share(asked: Asked, text: str, words: set[int]) -> float:
     return found.statistics.coverage(found.encode_terms(text), words)
 
 
+def _names_what_is_its_own(asked: Asked, assignment: Assignment) -> bool:
+    """Return whether a question has a name, as of a function or a file, that is the assignment's.
+
+    A name that what was found in the book has as well is not.
+    """
+    given = {name.casefold() for name in _NAME.findall(assignment.text)}
+    named = given.intersection(
+        name.casefold() for text in asked.texts for name in _NAME.findall(text)
+    )
+    if not named:
+        return False
+    found = "\n".join(excerpt.chunk.content_text for excerpt in asked.retrieval.evidence).casefold()
+    return any(name not in found for name in named)
+
+
 def _pieces(text: str) -> Iterator[str]:
-    """Yield what a text quotes, and its sentences: words around a task hide it from no one."""
-    for piece in (*_QUOTED.findall(text), *sentences(text)):
+    """Yield what a text quotes or introduces, and its sentences.
+
+    Words around a task hide it from no one.
+    """
+    for piece in (*_QUOTED.findall(text), *_INTRODUCED.findall(text), *sentences(text)):
         if len(piece.split()) >= _FEWEST_WORDS:
             yield piece.strip()
 

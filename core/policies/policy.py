@@ -59,8 +59,8 @@ class AskedAt:
     places: tuple[str, ...]
     """The ids of the places around it, narrowest first."""
     moment: datetime
-    tenant: str | None = None
-    """None: a personal place, such as direct messages, which belongs to every tenant."""
+    tenants: frozenset[str] = frozenset()
+    """Whose people ask: the tenant of the place; in direct messages all that the asker is in."""
 
 
 def valid_at(policies: Iterable[AnswerPolicy], asked: AskedAt) -> list[AnswerPolicy]:
@@ -70,7 +70,7 @@ def valid_at(policies: Iterable[AnswerPolicy], asked: AskedAt) -> list[AnswerPol
         for policy in policies
         if policy.is_valid(asked.moment)
         and (policy.place is None or policy.place in asked.places)
-        and (policy.tenant is None or asked.tenant in (None, policy.tenant))
+        and (policy.tenant is None or policy.tenant in asked.tenants)
     ]
 
 

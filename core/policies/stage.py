@@ -215,8 +215,8 @@ def _where_asked(context: AnswerContext) -> AskedAt:
     where = context.request.user_context
     around = (where.thread, where.channel, where.workspace)
     places = where.places or tuple(dict.fromkeys(place for place in around if place))
-    tenant = None if where.personal else f"{where.platform}:{where.workspace}"
-    return AskedAt(places, now(), tenant)
+    tenants = where.tenants if where.personal else (f"{where.platform}:{where.workspace}",)
+    return AskedAt(places, now(), frozenset(tenants))
 
 
 def _is_case(policy: AnswerPolicy) -> Callable[[str], bool]:

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff_store import StaffRow
 from core.access.store import CourseGrantRow, TenantRow
+from core.help_requests.cards import QueueCardRow, QueueChannelRow
 from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow, channel_subject, user_subject
 from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
@@ -68,7 +69,8 @@ def _forget(db: Connection, platform: str, workspace: str) -> int:
     of_places = (ChannelRulesRow, ConversationRow, ExchangeRow, PanelRow)
     of_staff = (StaffRow, HelpRequestRow, VerifiedAnswerRow, PolicyRow, RadarChannelRow)
     db.execute(delete(RadarWeekRow).where(RadarWeekRow.tenant == f"{platform}:{workspace}"))
-    for row in (*of_places, CourseGrantRow, *of_staff):
+    of_queue = (QueueChannelRow, QueueCardRow)
+    for row in (*of_places, CourseGrantRow, *of_staff, *of_queue):
         db.execute(delete(row).where(row.platform == platform, row.workspace == workspace))
     # The operator's own stays known: no workspace that comes later may take its place.
     met = (TenantRow.platform == platform, TenantRow.workspace == workspace, ~TenantRow.home)

@@ -1,6 +1,6 @@
 """The SQL side of the radar: what is reported of weeks, and where it is posted every week."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -140,20 +140,26 @@ class RadarStore:
             return None if row is None else _channel(row)
 
     async def claim(
-        self, due: Callable[[str], date], platforms: Sequence[str]
+        self,
+        due: Callable[[str], date],
+        platforms: Sequence[str],
+        may_read: Callable[[RadarChannel], Awaitable[bool]],
     ) -> tuple[RadarChannel, date] | None:
         """Return a channel whose week is due, and that week; for a while it is no one else's.
 
         Args:
             due: Returns the week that is to stand in the channels of a course.
             platforms: Those that can be posted to.
+            may_read: Returns whether the course of a channel may be read there now.
         """
         query = select(RadarChannelRow).where(RadarChannelRow.platform.in_(platforms))
         async with reading(self._engine) as db:
             rows = [*await db.scalars(query)]
         for row in rows:
             week = due(row.course_id)
-            if (row.posted is None or row.posted < week) and await self._claimed(row, week):
+            if row.posted is not None and row.posted >= week:
+                continue
+            if await may_read(_channel(row)) and await self._claimed(row, week):
                 return _channel(row), week
         return None
 

@@ -193,9 +193,13 @@ def _ending(answer: Mapping[str, Any]) -> Ending | None:
 
 
 def _section(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the headings of what was cited first; of an abstention, the nearest section's."""
-    if cited := answer.get("grounding_chunks"):
-        first = cited[0]
+    """Return the headings of what was cited first; of an abstention, the nearest section's.
+
+    What staff said lies in no section.
+    """
+    cited = answer.get("grounding_chunks") or ()
+    of_book = (one for one in cited if "verified" not in (one.get("metadata") or {}))
+    if (first := next(of_book, None)) is not None:
         titles = dict.fromkeys((first["page_title"], *first.get("headings", ())))
         return tuple(titles)[:_DEEPEST]
     nearest = answer.get("nearest_sections") or ()

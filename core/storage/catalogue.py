@@ -122,6 +122,16 @@ class Catalogue:
             }
         return [(place, known[place]) for place in order]
 
+    async def set_origins(self, generation: UUID, origins: Mapping[str, str]) -> None:
+        """Note other sources for documents of an edition, by source file."""
+        placed = await self.placed(generation) if origins else []
+        row = DocumentRow
+        async with writing(self._engine) as db:
+            for place, record in placed:
+                if origin := origins.get(record.source_file):
+                    here = (row.collection == place.collection, row.number == place.number)
+                    await db.execute(update(row).where(*here).values(origin=origin))
+
     async def sections(self, generation: UUID) -> list[SectionRecord]:
         """Return an edition's sections in reading order, each once; none once it is replaced."""
         first: dict[str, SectionRecord] = {}

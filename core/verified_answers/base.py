@@ -198,18 +198,22 @@ def answer_id_for(name: str) -> UUID:
 def passages_of(turn: ConversationTurn) -> tuple[VerifiedCitation, ...]:
     """Return what staff may cite of the bot's turn: its citations, then what else was found.
 
+    All of it is the book's; what staff said before is no source of theirs.
+
     Always the same for the same turn: a modal that shows them is read back by their numbers.
     """
     response = turn.agent_response
     chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
     cited = [
-        VerifiedCitation(one.marker, one.quote, chunks[one.chunk_id]) for one in response.citations
+        VerifiedCitation(one.marker, one.quote, chunks[one.chunk_id])
+        for one in response.citations
+        if chunks[one.chunk_id].verified_on is None
     ]
-    number = max((one.marker for one in cited), default=0)
+    number = max((one.marker for one in response.citations), default=0)
     for chunk in response.retrieved_chunks:
         if len(cited) >= MOST_CITATIONS:
             break
-        if chunk.chunk_id not in chunks:
+        if chunk.chunk_id not in chunks and chunk.verified_on is None:
             number += 1
             cited.append(VerifiedCitation(number, chunk.content_text, chunk))
     return tuple(cited[:MOST_CITATIONS])

@@ -13,7 +13,8 @@ from core.index.embedded.edge import EdgeIndex
 from core.ingestion.chunks.passages import course_document
 from core.ingestion.edition.embedding import embedding_text
 from core.ingestion.report import IngestReport
-from core.ingestion.sources import Readable, Source, open_sources
+from core.ingestion.sources.opening import Readable, open_sources
+from core.ingestion.sources.source import Source
 from core.models import MAX_QUESTION, AgentRequest, Chunk, Course
 
 _MEGABYTE = 1_000_000

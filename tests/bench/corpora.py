@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bot.wiring import Services
 from core.evaluation.questions import GoldQuestion, read_questions
-from core.ingestion.sources import open_sources
+from core.ingestion.sources.opening import open_sources
 from core.models import Course
 
 ECONOMICS = "economics"
@@ -53,4 +53,4 @@ async def ingest(opened: Services, corpus: Corpus) -> None:
         user_agent=limits.user_agent,
     ) as readable:
         course = Course(course_id=corpus.name, title=corpus.name)
-        await opened.ingestion(course.course_id).run(course, readable.sources, only_these=True)
+        await opened.ingestion(course.course_id).run(course, readable.sources, listed=())

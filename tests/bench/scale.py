@@ -20,6 +20,7 @@ from bot.process.collecting import leave_in_peace
 from bot.wiring import Services
 from core.index.base import SearchQuery
 from core.index.sparse import Bm25Encoder
+from core.ingestion.changes.store import CourseChanges
 from core.ingestion.edition.lock import ingest_lock
 from core.ingestion.pipeline import Ingestion
 from core.models import AgentRequest, Course, RetrievalToolInput
@@ -146,6 +147,7 @@ def _ingestion(services: Services) -> Ingestion:
     return Ingestion(
         catalogue=services.catalogue,
         accounts=IngestAccounts(services.engine),
+        changes=CourseChanges(services.engine),
         index=services.index,
         embedder=vectors,
         sentence_embedder=vectors,

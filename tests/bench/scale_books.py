@@ -18,7 +18,7 @@ from core.embeddings.base import Embedder, Vectors
 from core.ingestion.account.left_out import LeftOut
 from core.ingestion.chunks.passages import Placement
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
-from core.ingestion.sources import SourceDocument
+from core.ingestion.sources.source import SourceDocument
 from core.text.sentences import Span
 
 CHUNKS_A_PAGE = 30

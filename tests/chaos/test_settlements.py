@@ -283,6 +283,25 @@ def test_the_table_counts_what_is_lost_by_platform_and_a_run_fails_for_it() -> N
     assert is_clean([replace(one, anomalies=[])])
 
 
+async def test_of_two_questions_of_one_asker_each_has_the_message_that_settles_it_so() -> None:
+    world = slack.World()
+    ann = world.add_user("ann", world.workspace, world.channel)
+    questions = [await world.say(ann, world.channel, "?") for _ in range(2)]
+    all_asked = [
+        asked(number, spot=Spot(ann.id, world.channel.id, message.ts), inbox_says=says)
+        for number, (message, says) in enumerate(
+            zip(questions, ("noticed", "pointed back"), strict=True), 1
+        )
+    ]
+    whispered = [
+        world.posting.create(world.bot, world.channel, Draft(text), visible_to=ann)
+        for text in (NOTICE, i18n.text("speaking-crowd"))
+    ]
+    found = keys_of_whispers(all_asked, whispered)
+    numbers = [found[message].rpartition(":")[2] for message in whispered]
+    assert numbers == ["1", "2"]
+
+
 async def test_a_notice_is_of_the_question_that_the_inbox_says_was_noticed() -> None:
     world = slack.World()
     ann = world.add_user("ann", world.workspace, world.channel)

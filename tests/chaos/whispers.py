@@ -1,12 +1,21 @@
 """Which question a message settles that its asker alone sees, or that came with a command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.inbox.audience import Audience, Settlement
 from tests.chaos.history import Asked
 from tests.chaos.sentences import Said, is_meanwhile, said
 from tests.chaos.shown import Message
 from tests.wire import discord, slack
+
+_SETTLES: Mapping[Said | None, str] = {
+    Said.REFUSAL: Settlement.REFUSED.value,
+    Said.POINTER: Settlement.POINTED.value,
+    Said.BACK: Settlement.POINTED_BACK.value,
+    Said.NOTICE: Settlement.NOTICED.value,
+    Said.APOLOGY: Settlement.APOLOGISED.value,
+}
+"""What the inbox says of a question by what its asker is shown."""
 
 
 def keys_of_whispers(
@@ -16,8 +25,9 @@ def keys_of_whispers(
 
     An ephemeral message of Slack names no question: it is of the latest one that its reader
     asked before it where it stands, and that no other one settles; those that the inbox has it were
-    settled so that their asker alone reads it come first. One that says that others come first
-    is of a question whose asker the inbox says was told so.
+    settled so that their asker alone reads it come first, and of these the ones that it says were
+    settled as the message does. One that says that others come first is of a question whose asker
+    the inbox says was told so.
 
     Args:
         ephemerals: The bot's, in the order of their posting.
@@ -34,7 +44,9 @@ def keys_of_whispers(
             continue
         unsettled = [one for one in fitting if one.key not in settled]
         expected = [one for one in unsettled if _is_for_the_asker(one)]
-        for one in (expected or unsettled or fitting)[-1:]:
+        settles = _SETTLES.get(said(message_text(message)))
+        agreeing = [one for one in expected if one.inbox_says == settles]
+        for one in (agreeing or expected or unsettled or fitting)[-1:]:
             found[message] = one.key
             settled.add(one.key)
     return found

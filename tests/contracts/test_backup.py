@@ -29,7 +29,7 @@ from core.backup import archive, rows
 from core.backup.manifest import Manifest, NewerBackup
 from core.errors import ConfigurationError, NoRoom, StoreError, UnusableBackup
 from core.inbox.rows import InboxRow
-from core.ingestion.sources import open_sources
+from core.ingestion.sources.opening import open_sources
 from core.storage.database import create_engine
 from core.storage.installations.store import InstallationStore, Installed
 from tests import every_table

@@ -1,7 +1,7 @@
 """Offers to answer, thanks, exchanges and crowds, on every database."""
 
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -12,6 +12,7 @@ from adapters.delivery.janitor import Janitor
 from core.inbox import offers
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Job, Kind, Posted, lane_for
+from core.inbox.crowds import TERM
 from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
 from core.storage.channels.exchanges import LASTS, Exchanges
@@ -199,6 +200,82 @@ async def test_those_who_were_shown_another_answer_are_known(engine: AsyncEngine
     assert [one.key for one in await inbox.linked_to("test:1")] == ["test:2"]
     assert await inbox.linked_to("test:2") == []
     assert await inbox.linked_to("nothing") == []
+
+
+async def asked_at(inbox: Inbox, number: int, moment: datetime, **changes: Any) -> Job:
+    """Return the job of a question that is asked at a moment."""
+    asked = event(number, **{"gist": "same", "user_id": f"reader-{number}", **changes})
+    await inbox.accept(asked, moment)
+    job = await inbox.claim(LEASE, PLATFORMS, moment)
+    assert job is not None
+    assert job.arrival.key == f"test:{number}"
+    return job
+
+
+async def answered_at(inbox: Inbox, number: int, moment: datetime, **changes: Any) -> None:
+    job = await asked_at(inbox, number, moment, **changes)
+    await inbox.keep(job, Posted((f"m{number}",), f"t{number}"))
+    await inbox.finish(job, moment=moment)
+
+
+async def test_where_a_question_was_asked_before_is_known_for_a_term(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await answered_at(inbox, 1, NOON - TERM - timedelta(days=1))
+    second = await asked_at(inbox, 2, NOON)
+    assert await inbox.asked_before(second) is None
+    await inbox.finish(second, Settlement.REFUSED, moment=NOON)
+    await answered_at(inbox, 3, NOON + timedelta(days=2))
+    await answered_at(inbox, 4, NOON + timedelta(days=3), user_id="reader-3")
+    later = NOON + timedelta(days=4)
+    found = await inbox.asked_before(await asked_at(inbox, 5, later, user_id="reader-3"))
+    assert found is not None
+    assert (found.key, found.messages, found.thread) == ("test:4", ("m4",), "t4")
+    assert found.asked_at == NOON + timedelta(days=3)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"gist": "another"},
+        {"gist": None},
+        {"channel": "c2"},
+        {"workspace": "x"},
+    ],
+    ids=str,
+)
+async def test_what_was_asked_elsewhere_or_privately_is_not_shown(
+    engine: AsyncEngine, other: dict[str, Any]
+) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await answered_at(inbox, 1, NOON, **other)
+    assert await inbox.asked_before(await asked_at(inbox, 2, NOON + timedelta(days=1))) is None
+
+
+async def test_a_private_question_is_shown_nothing(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await answered_at(inbox, 1, NOON)
+    private = await asked_at(inbox, 2, NOON + timedelta(days=1), gist=None)
+    assert await inbox.asked_before(private) is None
+
+
+@pytest.mark.parametrize("how", ["deleted", "edited", "forgotten", "refused", "a moment ago"])
+async def test_what_is_gone_or_was_not_answered_is_not_shown(engine: AsyncEngine, how: str) -> None:
+    inbox: Inbox = inbox_of(engine)
+    if how == "refused":
+        refused = await asked_at(inbox, 1, NOON)
+        await inbox.finish(refused, Settlement.REFUSED, moment=NOON)
+    else:
+        await answered_at(inbox, 1, NOON)
+    if how in ("deleted", "edited"):
+        kind = Kind.FORGET if how == "deleted" else Kind.REDO
+        await inbox.accept(event(9, kind=kind, about="test:1"), NOON)
+        changed = await inbox.claim(LEASE, PLATFORMS, NOON)
+        assert changed is not None
+        await inbox.finish(changed, moment=NOON)
+    if how == "forgotten":
+        await inbox.forget_user("reader-1")
+    after = timedelta(seconds=30) if how == "a moment ago" else timedelta(days=1)
+    assert await inbox.asked_before(await asked_at(inbox, 2, NOON + after)) is None
 
 
 async def test_an_exchange_holds_for_its_people_and_ends(engine: AsyncEngine) -> None:

@@ -129,15 +129,30 @@ async def test_small_sections_are_other_sections(engine: AsyncEngine) -> None:
     assert (other.section, other.questions) == (OTHER, 3)
 
 
+async def anywhere(_: RadarChannel) -> bool:
+    return True
+
+
+async def nowhere(_: RadarChannel) -> bool:
+    return False
+
+
+async def test_a_channel_that_may_not_read_its_course_is_not_claimed(engine: AsyncEngine) -> None:
+    store, channel = RadarStore(engine), RadarChannel("algorithms", "discord", "1", "77")
+    await store.choose(channel, before(MONDAY))
+    assert await store.claim(lambda _: MONDAY, ["discord"], nowhere) is None
+    assert await store.claim(lambda _: MONDAY, ["discord"], anywhere) == (channel, MONDAY)
+
+
 async def test_a_channel_is_claimed_by_one_and_its_week_kept(engine: AsyncEngine) -> None:
     store, channel = RadarStore(engine), RadarChannel("algorithms", "discord", "1", "77")
     await store.choose(channel, before(MONDAY))
-    assert await store.claim(lambda _: MONDAY, ["slack"]) is None
-    assert await store.claim(lambda _: MONDAY, ["discord"]) == (channel, MONDAY)
-    assert await store.claim(lambda _: MONDAY, ["discord"]) is None
+    assert await store.claim(lambda _: MONDAY, ["slack"], anywhere) is None
+    assert await store.claim(lambda _: MONDAY, ["discord"], anywhere) == (channel, MONDAY)
+    assert await store.claim(lambda _: MONDAY, ["discord"], anywhere) is None
     await store.posted(channel, MONDAY)
-    assert await store.claim(lambda _: MONDAY, ["discord"]) is None
-    assert await store.claim(lambda _: MONDAY + timedelta(7), ["discord"]) is not None
+    assert await store.claim(lambda _: MONDAY, ["discord"], anywhere) is None
+    assert await store.claim(lambda _: MONDAY + timedelta(7), ["discord"], anywhere) is not None
     assert await store.stop("algorithms", "discord", "1")
     assert await store.channel("algorithms", "discord", "1") is None
 

@@ -9,7 +9,7 @@ from core.ingestion.chunks.passages import CourseDocument, Placement, course_doc
 from core.ingestion.document import Block, BlockKind, ParsedDocument
 from core.ingestion.sandbox.messages import ParseJob
 from core.ingestion.sandbox.sandbox import Sandbox
-from core.ingestion.sources import open_sources
+from core.ingestion.sources.opening import open_sources
 from core.models import Chunk, Course
 from tests.books import write_files
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
-from adapters.base import PlatformReply, PostKeeper
+from adapters.base import EarlierThread, PlatformReply, PostKeeper
 from adapters.intake.acceptor import Acceptor
 from adapters.intake.front_desk import FrontDesk
 from adapters.intake.incoming_message import IncomingMessage
@@ -16,6 +16,7 @@ from adapters.markdown.footnotes import footnotes
 from adapters.markdown.visible import visible
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
+from core.help_requests.cards import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
 from core.radar.post import RadarPost
@@ -149,6 +150,14 @@ class LineChat:
             self._announced.add(key)
             self._write(post.text)
 
+    async def show_card(self, due: CardDue, card: QueueCard) -> str:
+        """Write what waits into the room, and again what became of it: lines do not change."""
+        self._write(f"{card.question} {card.status}")
+        return str(card.help_id)
+
+    async def remove_card(self, due: CardDue) -> None:
+        """Remove nothing: what was written stays."""
+
     async def tidy(self, job: Job) -> None:
         """Remove nothing: a post is never shown twice."""
 
@@ -187,7 +196,7 @@ class LineReply:
     async def withdraw(self) -> None:
         """Take nothing back: nothing was shown."""
 
-    async def finish(self, response: AgentResponse) -> None:
+    async def finish(self, response: AgentResponse, earlier: EarlierThread | None = None) -> None:
         """Write the answer, and a line for each place that it cites."""
         self._keeper.check()
         places = [f"{note.numbers} {note.title}" for note in footnotes(response)]

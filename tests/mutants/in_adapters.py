@@ -488,7 +488,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let staff name staff",
-        "adapters/features/staff_settings.py",
+        "adapters/features/staff/settings.py",
         "        return member is not None and member.is_admin\n",
         "        return member is not None\n",
         "who is staff is for admins to say",

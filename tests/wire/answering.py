@@ -90,7 +90,7 @@ async def open_house(
 
 
 async def _ingest(services: Services, folder: Path, name: str) -> None:
-    from core.ingestion.sources import open_sources
+    from core.ingestion.sources.opening import open_sources
 
     course = services.course_file.course(name)
     assert isinstance(course, Course)

@@ -1,5 +1,6 @@
 """A question that the book does not answer goes to the staff, and their answer comes back."""
 
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -166,3 +167,58 @@ async def test_a_vote_against_an_answer_offers_the_staff(trial: Trial) -> None:
     asked = await press(trial, ann, sent.original, "Ask the staff")
     assert told(asked).startswith("The staff of the course have your question")
     assert "voted down" in (await queue(trial, channel)).text
+
+
+async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> Message:
+    """Wait for the card of a question in a channel, in a state."""
+
+    def there() -> Message | None:
+        shown = [m for m in trial.from_bot(channel) if question in m.text]
+        return next((m for m in shown if f"· {state}" in m.text), None)
+
+    return await trial.until(there, f"a card of {question!r} that is {state}")
+
+
+async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(), trial.channel()
+    question = "Which emperor ordered the first railway to Lisbon?"
+    chosen = await world.slash(owner, room, "course queue", cards="post here")
+    await chosen.response(PATIENCE)
+    assert "Everyone in this channel" in told(chosen)
+    await passed_on(trial, ann, channel, question)
+    card = await card_in(trial, room, question, "open")
+    assert labels(card) == ["Take", "Answer", "Dismiss"]
+    taken = await press(trial, owner, card, "Take")
+    assert "yours for 30 minutes" in told(taken)
+    await card_in(trial, room, question, "taken")
+    refused = await press(trial, ann, card, "Dismiss")
+    assert told(refused) == "Only the staff of a course can do this."
+    await press(trial, owner, card, "Dismiss")
+    closed = await card_in(trial, room, question, "closed")
+    assert closed.id == card.id
+    assert labels(closed) == []
+    assert len([m for m in trial.from_bot(room) if question in m.text]) == 1
+    stopped = await world.slash(owner, room, "course queue", cards="stop")
+    await stopped.response(PATIENCE)
+    assert told(stopped) == "Questions to the staff are no longer posted."
+
+
+def long_ago(trial: Trial) -> None:
+    """Have all that was asked so far be asked an hour before."""
+    earlier = "strftime('%Y-%m-%d %H:%M:%f000', accepted_at, '-1 hour')"
+    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
+        db.execute(f"UPDATE inbox SET accepted_at = {earlier}")
+
+
+async def test_the_same_question_later_leads_to_where_it_was_asked_before(trial: Trial) -> None:
+    ann, ben, question = trial.user(), trial.user(), "How long does each keeper stay awake?"
+    channel = trial.channel()
+    first = await trial.ask(ann, channel, question)
+    assert "Asked here before" not in first.text
+    long_ago(trial)
+    elsewhere = await trial.ask(ben, trial.channel(), question)
+    assert "Asked here before" not in elsewhere.text
+    again = await trial.ask(ben, channel, question.upper())
+    assert "Asked here before, on " in again.text
+    assert f"/{first.channel.id}/{first.id}" in again.text

@@ -8,7 +8,7 @@ import pytest
 
 from core.index.server.qdrant import QdrantIndex
 from core.index.server.qdrant_connection import connect
-from core.ingestion.sources import open_sources
+from core.ingestion.sources.opening import open_sources
 from core.models import QuoteStatus, RetrievalToolInput
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever

@@ -73,7 +73,7 @@ async def test_clicks_and_commands_are_acknowledged_and_answered_when_it_is_free
         forgotten = await world.click(eve, stored, "gl:forget-me")
         await acknowledged(helpful, not_helpful, bound, forgotten)
     assert (await trial.result_of(helpful)).shown == text("vote-noted")
-    assert (await trial.result_of(not_helpful)).shown == text("vote-noted-not-helpful")
+    assert (await trial.result_of(not_helpful)).shown.startswith(text("vote-noted-not-helpful"))
     assert "Done, for this channel" in (await trial.result_of(bound)).shown
     await trial.until(lambda: text("privacy-deleted") in stored.shown or None)
 

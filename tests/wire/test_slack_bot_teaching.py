@@ -1,14 +1,17 @@
 """A question that the book does not answer goes to the staff in Slack, and comes back."""
 
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from adapters.slack.replies.blocks import VOTE
 from tests.books import COVERED, UNCOVERED
 from tests.wire.slack import Channel, Message, User
-from tests.wire.slack_bot import Trial, a_trial
+from tests.wire.slack.entities import ChannelKind
+from tests.wire.slack_bot import Trial, a_trial, elements, labels
 
 pytestmark = [
     pytest.mark.costly,
@@ -73,3 +76,145 @@ async def test_staff_verify_an_answer_by_the_shortcut(trial: Trial) -> None:
     shown = await trial.ask(ann, trial.channel(ann), COVERED)
     assert "Every four hours" in shown.shown
     assert "Checked by the course's staff, " in shown.shown
+
+
+async def test_a_vote_against_an_answer_offers_the_staff(trial: Trial) -> None:
+    world, ann = trial.world, trial.user()
+    channel = trial.channel(ann)
+    answer = await trial.ask(ann, channel, "How much does the fog bell of Arden weigh?")
+    assert "gl:k" not in labels(answer)
+    [votes] = [e for e in elements(answer) if e["action_id"] == VOTE]
+    against = await world.click(ann, answer, VOTE, votes["negative_button"]["value"])
+    noted = await trial.result_of(against)
+    assert noted.shown.startswith("Noted as not helpful.")
+    passed_on = await world.click(ann, noted, "gl:k")
+    assert "have your question" in (await trial.result_of(passed_on)).shown
+    assert "voted down" in (await queue(trial, channel)).shown
+
+
+async def said_to_course(trial: Trial, user: User, channel: Channel, words: str) -> str:
+    channel.members[user.id] = user
+    told = await trial.result_of(await trial.world.slash(user, channel, "/course", words))
+    assert told.ephemeral
+    return told.shown
+
+
+async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> Message:
+    """Wait for the card of a question in a channel, in a state."""
+
+    def there() -> Message | None:
+        shown = [m for m in trial.from_bot(channel) if question in m.shown]
+        return next((m for m in shown if f"· {state}" in m.shown), None)
+
+    return await trial.until(there, f"a card of {question!r} that is {state}")
+
+
+async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
+    asked = "Which emperor ordered the first railway to Lisbon?"
+    refusal = await said_to_course(trial, ann, channel, "queue post")
+    assert "Only the staff" in refusal
+    assert "Everyone in this channel" in await said_to_course(trial, owner, room, "queue post")
+    answer = await trial.ask(ann, channel, asked)
+    passed_on = await world.click(ann, answer, "gl:k")
+    await trial.result_of(passed_on)
+    card = await card_in(trial, room, asked, "open")
+    assert {"gl:t", "gl:a", "gl:z"} <= set(labels(card))
+    taken = await world.click(owner, card, "gl:t")
+    assert "yours for 30 minutes" in (await trial.result_of(taken)).shown
+    await card_in(trial, room, asked, "taken")
+    await world.click(owner, card, "gl:a")
+    await trial.until(lambda: world.modals.top(owner))
+    await world.submit_view(owner, answer="None did.")
+    await reply_in(trial, channel, ann, "None did.")
+    world.notified.clear()
+    done = await card_in(trial, room, asked, "answered")
+    assert done.ts == card.ts
+    assert not labels(done)
+    assert len([m for m in trial.from_bot(room) if asked in m.shown]) == 1
+    assert not [m for m in trial.from_bot(channel) if "gl:t" in labels(m)]
+
+
+async def test_a_card_that_was_posted_by_a_bot_that_died_is_found_again(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
+    asked = "Which admiral drained the lagoon of Tunis?"
+    await said_to_course(trial, owner, room, "queue post")
+    answer = await trial.ask(ann, channel, asked)
+    await trial.result_of(await world.click(ann, answer, "gl:k"))
+    card = await card_in(trial, room, asked, "open")
+    assert await trial.bot.stop() == 0
+    forgotten = "UPDATE queue_cards SET message = NULL, shown = NULL, claimed_until = NULL"
+    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
+        db.execute(f"{forgotten} WHERE channel = ?", [room.id])
+    await trial.bot.start()
+    await world.click(owner, card, "gl:z")
+    closed = await card_in(trial, room, asked, "closed")
+    assert closed.ts == card.ts
+    assert len([m for m in trial.from_bot(room) if asked in m.shown]) == 1
+    assert "no longer posted" in await said_to_course(trial, owner, room, "queue stop")
+    assert "were not posted" in await said_to_course(trial, owner, room, "queue stop")
+
+
+async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
+    asked = "Which duchess painted the harbour of Malta?"
+    await said_to_course(trial, owner, room, "queue post")
+    question = await trial.mentioned(ann, channel, asked)
+    answer = await trial.answer_to(question)
+    await trial.result_of(await world.click(ann, answer, "gl:k"))
+    await card_in(trial, room, asked, "open")
+    await world.delete(question)
+    await trial.until(lambda: not [m for m in trial.from_bot(room) if asked in m.shown] or None)
+    await said_to_course(trial, owner, room, "queue stop")
+
+
+def long_ago(trial: Trial) -> None:
+    """Have all that was asked so far be asked an hour before."""
+    earlier = "strftime('%Y-%m-%d %H:%M:%f000', accepted_at, '-1 hour')"
+    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
+        db.execute(f"UPDATE inbox SET accepted_at = {earlier}")
+
+
+async def test_the_buttons_on_the_home_tab_show_it_anew(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    answer = await trial.ask(ann, trial.channel(ann), "Which queen painted the bridge of Riga?")
+    await trial.result_of(await world.click(ann, answer, "gl:k"))
+    await world.open_home(owner)
+    home = await trial.until(lambda: world.homes.get((world.app.id, owner.id)))
+    await trial.until(lambda: "bridge of Riga" in str(home.body) or None)
+    taken = await world.click(owner, home, "gl:t")
+    await taken.ack()
+    await trial.until(lambda: "yours for 30 minutes" in str(home.body) or None)
+
+
+async def test_a_long_queue_has_further_pages(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    channel = trial.channel(ann, owner)
+    asked = [f"Which {who} built the bridge of Avignon?" for who in ("monk", "count", "pope")]
+    asked += [f"Which {who} built the gate of Ghent?" for who in ("abbot", "mason")]
+    for question in asked:
+        answer = await trial.ask(ann, channel, question)
+        await trial.result_of(await world.click(ann, answer, "gl:k"))
+    page = await queue(trial, channel)
+    read = [page.shown]
+    while "gl:m" in labels(page):
+        page = await trial.result_of(await world.click(owner, page, "gl:m"))
+        read.append(page.shown)
+    assert len(read) > 1
+    assert all(any(question in shown for shown in read) for question in asked)
+
+
+async def test_the_same_question_later_leads_to_where_it_was_asked_before(trial: Trial) -> None:
+    ann, ben, question = trial.user(), trial.user(), "How long does each keeper stay awake?"
+    channel = trial.channel(ann, ben)
+    first = await trial.ask(ann, channel, question)
+    assert "Asked here before" not in first.shown
+    long_ago(trial)
+    elsewhere = await trial.ask(ben, trial.channel(ben), question)
+    assert "Asked here before" not in elsewhere.shown
+    again = await trial.ask(ben, channel, question.upper())
+    assert "Asked here before, on " in again.shown
+    assert f"/archives/{channel.id}/p{first.ts.replace('.', '')}" in again.shown

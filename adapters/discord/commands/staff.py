@@ -21,7 +21,7 @@ from adapters.features.channel_settings import ChannelSettings
 from adapters.features.command_names import CommandNames
 from adapters.features.policy_settings import PolicySettings
 from adapters.features.radar_views import RadarViews
-from adapters.features.staff_settings import StaffSettings
+from adapters.features.staff.settings import StaffSettings
 from adapters.markdown.visible import visible
 from core.errors import BotError, RequestError
 from core.i18n import Message, text
@@ -99,9 +99,14 @@ class CourseCommands(
         return True
 
     @app_commands.command(description=described("describe-queue"))
-    async def queue(self, interaction: Interaction) -> None:
-        """Show what students passed on."""
-        await self._told(interaction, self._clicks.queue(interaction))
+    @app_commands.describe(cards=described("describe-queue-cards"))
+    async def queue(
+        self, interaction: Interaction, cards: Literal["post here", "stop"] | None = None
+    ) -> None:
+        """Show what students passed on, or choose where that is posted."""
+        doing = {"post here": self._clicks.post_queue, "stop": self._clicks.stop_queue}
+        showing = self._clicks.queue if cards is None else doing[cards]
+        await self._told(interaction, showing(interaction))
 
     @app_commands.command(description=described("describe-verified"))
     async def verified(self, interaction: Interaction) -> None:

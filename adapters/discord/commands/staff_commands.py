@@ -11,7 +11,7 @@ from adapters.discord.commands.translator import described
 from adapters.discord.inbound import presence_of
 from adapters.discord.members import member_of
 from adapters.discord.replies.ephemeral import Interaction, in_time, tell
-from adapters.features.staff_settings import StaffSettings
+from adapters.features.staff.settings import StaffSettings
 from core import i18n
 from core.access.staff import NamedStaff, StaffKind
 from core.errors import BotError, RequestError

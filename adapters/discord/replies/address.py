@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from adapters.features.staff_desk import PINGS
+from adapters.features.staff.replying import PINGS
 from core.inbox.base import Job, Posted
 from core.models import now
 

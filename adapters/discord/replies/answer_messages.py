@@ -196,7 +196,9 @@ class AnswerMessages:
             return None  # it may not read there: the nonce is all we have
         if part == 0:
             request_id = arrival.request.request_id if arrival.request else None
-            return first_part(messages, me, request_id=request_id, question=self._reply_to)
+            return first_part(
+                messages, me, text_of(post), request_id=request_id, question=self._reply_to
+            )
         known = set(self._ids.values())
         return same_text(messages, me, text_of(post), question=reply_to, known=known)
 

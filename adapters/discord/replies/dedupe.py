@@ -25,17 +25,29 @@ def nonce(key: str, channel: int, part: int, again: int = 0) -> str:
 
 
 def first_part(
-    messages: Iterable[Json], me: str, *, request_id: UUID | None, question: int | None
+    messages: Iterable[Json],
+    me: str,
+    written: str,
+    *,
+    request_id: UUID | None,
+    question: int | None,
 ) -> str | None:
     """Return the id of the message that answers a request already; None: there is none.
 
-    It is ours, and has a button of the request or replies to the question.
+    It is ours, and has a button of the request, or has no button, replies to the question and
+    shows the same. A reply with another text, such as that the question waits, is left as it
+    is: it stands where an earlier answer may still have to go.
+
+    Args:
+        written: The part's text, as `layout.text_of` gives it.
+        question: The message that the part replies to.
     """
     requests = set() if request_id is None else {request_id}
     found = (
         str(message["id"])
         for message in _ours(messages, me)
-        if _answers(message, requests, question)
+        if (buttons := _buttons(message)) & requests
+        or (not buttons and _answers(message, requests, question) and _shows(message, written))
     )
     return next(found, None)
 
@@ -51,7 +63,7 @@ def same_text(
         known: The messages of other parts.
     """
     for message in _ours(messages, me):
-        is_it = text_in(message) == written.strip() and _replied(message) == question
+        is_it = _shows(message, written) and _replied(message) == question
         if is_it and message["id"] not in known:
             return str(message["id"])
     return None
@@ -89,6 +101,10 @@ def _answers(message: Json, requests: Collection[UUID], question: int | None) ->
     if buttons := _buttons(message):
         return not buttons.isdisjoint(requests)
     return question is not None and _replied(message) == question
+
+
+def _shows(message: Json, written: str) -> bool:
+    return text_in(message) == written.strip()
 
 
 def _replied(message: Json) -> int | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from adapters.access.choice import Choice
+from adapters.base import EarlierThread
 from adapters.buttons import Button, buttons_under
 from adapters.discord.markup.code import guarded
 from adapters.discord.markup.dialect import as_written, footnote_lines, to_discord
@@ -17,6 +18,7 @@ from adapters.markdown.visible import without_piles
 from adapters.nearest_sections import Nearest, nearest_to
 from core import i18n
 from core.grounding import wording
+from core.i18n.dates import date_of
 from core.markdown.writing import one_line
 from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse
 
@@ -125,6 +127,7 @@ def answer(
     private: bool = False,
     one_message: bool = False,
     pictures: Sequence[Picture] = (),
+    earlier: EarlierThread | None = None,
 ) -> list[Post]:
     """Return a finished answer as messages, with its footnotes and buttons.
 
@@ -135,9 +138,10 @@ def answer(
         one_message: Put all of it into one message; what does not fit then is left out, and the
             reader notified.
         pictures: Of the answer's `formulas`, at most; each is attached where its formula stands.
+        earlier: Where the same question was answered before.
     """
     text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
-    parts = _packed(text, _below(response), 1 if one_message else _LONGEST_ANSWER)
+    parts = _packed(text, _below(response, earlier), 1 if one_message else _LONGEST_ANSWER)
     posts = [
         Post(body, notes, pictures=_pictured(body, pictures), is_answer=True)
         for body, notes in parts
@@ -201,10 +205,13 @@ def _packed(text: str, notes: str, most: int) -> list[tuple[str, str]]:
     return [*((one, "") for one in before), (last, small[0]), *(("", one) for one in small[1:])]
 
 
-def _below(response: AgentResponse) -> str:
+def _below(response: AgentResponse, earlier: EarlierThread | None) -> str:
     """Return the small print: where it is from, what to check, and what else is to be known."""
     places = footnote_lines(footnotes(response), lead_in(response))
     lines = [places, *map(_small, remarks(response))]
+    if earlier is not None:
+        line = i18n.text("earlier-thread", date=date_of(earlier.asked_at))
+        lines.append(f"{_small(line)} [{i18n.text('speaking-link')}](<{earlier.link}>)")
     return "\n".join(line for line in lines if line)
 
 

@@ -8,7 +8,7 @@ from typing import Self
 import discord
 
 from adapters.access.choice import choice_of
-from adapters.base import PostKeeper
+from adapters.base import EarlierThread, PostKeeper
 from adapters.delivery.resending import send_until_taken
 from adapters.delivery.streaming_reply import StreamingReply, Unfinished
 from adapters.discord.api.refusals import TOKEN_IS_DEAD, Refused
@@ -72,7 +72,7 @@ class DiscordReply(StreamingReply[Post]):
             return None
         return request.query_text
 
-    def _answer(self, response: AgentResponse) -> Sequence[Post]:
+    def _answer(self, response: AgentResponse, earlier: EarlierThread | None) -> Sequence[Post]:
         request = self._job.arrival.request
         first, *rest = outbound.answer(
             response,
@@ -81,6 +81,7 @@ class DiscordReply(StreamingReply[Post]):
             private=self._address.ephemeral,
             one_message=self._shown.is_one_message,
             pictures=_drawn(outbound.formulas(response)),
+            earlier=earlier,
         )
         return [outbound.announcing(first, self._address.pings), *rest]
 

@@ -28,7 +28,7 @@ from adapters.slack.commands.modals import (
     typed,
     update_modal,
 )
-from adapters.slack.commands.staff_queue import Pressed, StaffQueue
+from adapters.slack.commands.staff_queue import Pressed, StaffQueue, ask_button
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
@@ -94,7 +94,7 @@ class ButtonActions:
         self._people = people
         self._installations = installations
         self._unhurried = unhurried
-        self._doing: dict[Button, Callable[[_Press], Awaitable[str | None]]]
+        self._doing: dict[Button, Callable[[_Press], Awaitable[Json | str | None]]]
         self._doing = {
             Button.HELPFUL: self._helpful,
             Button.NOT_HELPFUL: self._not_helpful,
@@ -183,9 +183,14 @@ class ButtonActions:
             if not isinstance(error, Declined):
                 logger.warning("a click failed: %s", error)
             shown = error.user_message
-        if shown is not None:
-            message = told(shown) if isinstance(shown, str) else shown
-            await respond_with(respond, message)
+        if shown is None:
+            return
+        if body.get("response_url"):
+            await respond_with(respond, told(shown) if isinstance(shown, str) else shown)
+        elif isinstance(shown, str):  # on the Home tab; cards are shown there anew
+            section = {"type": "section", "text": plain(shown)}
+            view = shown_modal(i18n.text("queue-form-title"), [section])
+            await open_modal(client, body["trigger_id"], view)
 
     async def _pressed(self, button: Button, press: _Press) -> Json | str | None:
         await self._check_admitted(button, press.spot)
@@ -234,14 +239,14 @@ class ButtonActions:
         await self._actions.vote(press.request_id, voter, helpful=True, cast_at=pressed)
         return i18n.text("vote-noted")
 
-    async def _not_helpful(self, press: _Press) -> str | None:
+    async def _not_helpful(self, press: _Press) -> Json:
         voter, pressed = self._clicker(press.spot), moment_of(press.ts)
         await self._actions.vote(press.request_id, voter, helpful=False, cast_at=pressed)
         await self.staff.voted_down(press.request_id, press.spot)
         about = {"request": str(press.request_id), "pressed": press.ts}
         view = reason_modal(json.dumps({**about, "spot": asdict(press.spot)}))
-        shown = await open_modal(press.client, press.body["trigger_id"], view)
-        return None if shown else i18n.text("vote-noted-not-helpful")
+        await open_modal(press.client, press.body["trigger_id"], view)
+        return told(i18n.text("vote-noted-not-helpful"), ask_button(press.request_id))
 
     async def _evidence(self, press: _Press) -> str | None:
         turn = await self._actions.turn(press.request_id, self._clicker(press.spot))

@@ -18,7 +18,7 @@ from adapters.features.policy_settings import (
     PolicySettings,
 )
 from adapters.features.radar_views import RadarViews
-from adapters.features.staff_settings import StaffSettings
+from adapters.features.staff.settings import StaffSettings
 from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.files import send_file
 from adapters.slack.commands.modals import open_modal, plain, shown_modal, told, typed, update_modal

@@ -10,7 +10,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.features.channel_settings import ChannelSettings
-from adapters.features.staff_settings import StaffSettings
+from adapters.features.staff.settings import StaffSettings
 from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.modals import answer_command, told, told_to_all
 from adapters.slack.commands.policies import Command, PolicyCommands
@@ -85,8 +85,8 @@ class Staff:
                     return told_to_all(await self._staff.pause(who, here))
                 case ["resume"]:
                     return told_to_all(await self._staff.resume(who, here))
-                case ["queue"]:
-                    return await self._queue.queue(spot)
+                case ["queue", *more]:
+                    return await self._queue.asked(spot, more)
                 case ["verified"]:
                     return await self._queue.verified(spot)
             if (answered := await self._policies.answer(command, _split(text))) is not None:

@@ -4,7 +4,7 @@ import html
 import re
 
 from adapters.access.standing import Presence
-from adapters.features.staff_settings import StaffSettings
+from adapters.features.staff.settings import StaffSettings
 from adapters.slack.markup.text import escape
 from adapters.slack.people import GROUPS_SCOPE, People
 from core import i18n

@@ -10,10 +10,11 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.buttons import Button
+from adapters.buttons import ON_CARD, Button
 from adapters.features.answer_actions import Clicker, Declined
-from adapters.features.staff_cards import AnswerForm, HelpCard, QueuePage, VerifiedCard
-from adapters.features.staff_desk import Reviewer, StaffDesk
+from adapters.features.staff.board import QueueBoard
+from adapters.features.staff.cards import AnswerForm, HelpCard, VerifiedCard, page_name, page_of
+from adapters.features.staff.desk import Reviewer, StaffDesk
 from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
 from adapters.slack.commands.modals import (
@@ -30,7 +31,10 @@ from adapters.slack.people import People
 from adapters.slack.replies.dedupe import message_id
 from core import i18n
 from core.errors import BotError
+from core.help_requests.cards import QueueCard
+from core.i18n import current_language
 from core.inbox.base import Arrival
+from core.storage.channels.store import Place
 from core.verified_answers.base import LONGEST_QUESTION
 
 Json = dict[str, Any]
@@ -59,8 +63,14 @@ class StaffQueue:
     """Does what these buttons and forms say; raises BotError with what the clicker is told."""
 
     def __init__(
-        self, desk: FrontDesk, staff: StaffDesk, people: People, unhurried: BackgroundWork
+        self,
+        desk: FrontDesk,
+        staff: StaffDesk,
+        board: QueueBoard,
+        people: People,
+        unhurried: BackgroundWork,
     ) -> None:
+        self._board = board
         self._desk = desk
         self._staff = staff
         self._people = people
@@ -75,11 +85,15 @@ class StaffQueue:
             case Button.STAFF_ANSWER:
                 return await self._read_offered(press)
             case Button.TAKE:
-                return cards([await self._staff.take(press.name, reviewer)])
+                return _cards([await self._staff.take(press.name, reviewer)])
             case Button.DISMISS:
-                return cards([await self._staff.dismiss(press.name, reviewer)])
+                return _cards([await self._staff.dismiss(press.name, reviewer)])
             case Button.RETIRE:
                 return await self._staff.retire(press.name, reviewer)
+            case Button.MORE:
+                offset, of_verified = page_of(press.name)
+                showing = self._verified if of_verified else self._queue
+                return await showing(reviewer, offset)
             case Button.ANSWER:
                 form = await self._staff.form(press.name, reviewer)
                 title = i18n.text("queue-form-title")
@@ -92,14 +106,43 @@ class StaffQueue:
         """Take back what somebody's yes to an answer of the staff has said."""
         await self._staff.voted_down(request_id, self._clicker(spot))
 
-    async def queue(self, spot: Spot) -> Json:
-        """Return what waits, as a message that the reader alone sees."""
-        return queue_message(await self._staff.queue(self._reviewer(spot)))
+    async def asked(self, spot: Spot, words: Sequence[str]) -> Json:
+        """Do what `/course queue` with some words says, and return what its user is shown.
+
+        Without any it is what waits, as a message that the reader alone sees.
+        """
+        reviewer, here = self._reviewer(spot), Place(PLATFORM, spot.team, spot.channel)
+        match words:
+            case []:
+                return await self._queue(reviewer)
+            case ["post"]:
+                locale = current_language()
+                posting = self._board.post_here(
+                    reviewer, here, enterprise=spot.enterprise, locale=locale
+                )
+                return told(await posting)
+            case ["stop"]:
+                return told(await self._board.stop(reviewer, here))
+            case _:
+                return told(i18n.text("slack-how-to-queue"))
 
     async def verified(self, spot: Spot) -> Json:
         """Return what the staff verified, as a message that the reader alone sees."""
-        found = await self._staff.verified(self._reviewer(spot))
+        return await self._verified(self._reviewer(spot))
+
+    async def _queue(self, reviewer: Reviewer, offset: int = 0) -> Json:
+        queue = await self._staff.queue(reviewer, offset)
+        message = _cards(queue.cards, queue.heading)
+        if queue.next_offset is not None:
+            message["blocks"].append(_more(queue.next_offset, of_verified=False))
+        return message
+
+    async def _verified(self, reviewer: Reviewer, offset: int = 0) -> Json:
+        found = await self._staff.verified(reviewer, offset)
         blocks = [block for card in found for block in _verified_blocks(card)]
+        shown = offset + len(found)
+        if shown < await self._staff.number_verified(reviewer):
+            blocks.append(_more(shown, of_verified=True))
         return _message(i18n.text("verified-none") if not found else "", blocks)
 
     async def home_blocks(self, spot: Spot) -> list[Json]:
@@ -109,7 +152,7 @@ class StaffQueue:
         except BotError:
             return []
         heading: Json = {"type": "section", "text": plain(queue.heading)}
-        return [heading, *(block for card in queue.cards for block in _help_blocks(card))]
+        return [heading, *(block for card in queue.cards for block in _help_blocks(card.shown))]
 
     async def shortcut(
         self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
@@ -201,14 +244,9 @@ def reply_address(original: Arrival, thread: str | None) -> Mapping[str, Any]:
     return {**address, "thread": root, "message": question, "post_question": False}
 
 
-def queue_message(queue: QueuePage) -> Json:
-    """Return a page of the queue as a message that its reader alone sees."""
-    return cards(queue.cards, queue.heading)
-
-
-def cards(shown: Sequence[HelpCard], heading: str = "") -> Json:
+def _cards(shown: Sequence[HelpCard], heading: str = "") -> Json:
     """Return requests as a message that its reader alone sees."""
-    return _message(heading, [block for card in shown for block in _help_blocks(card)])
+    return _message(heading, [block for card in shown for block in _help_blocks(card.shown)])
 
 
 def form_view(title: str, form: AnswerForm, metadata: str) -> Json:
@@ -245,13 +283,11 @@ def _input(name: str, label: str, value: str, most: int, *, is_long: bool = Fals
     return {"type": "input", "block_id": name, "label": plain(label), "element": element}
 
 
-def _help_blocks(card: HelpCard) -> Iterator[Json]:
-    lines = [card.question, card.status]
-    if card.answer:
-        lines.append(i18n.text("queue-bot-said", answer=card.answer))
+def _help_blocks(card: QueueCard) -> Iterator[Json]:
+    lines = [line for line in (card.question, card.status, card.said) if line]
     yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
-    if not card.state.is_over and card.turn is not None:
-        yield _actions((Button.TAKE, Button.ANSWER, Button.DISMISS), card.request.help_id)
+    if card.is_open:
+        yield _actions(ON_CARD, card.help_id)
 
 
 def _verified_blocks(card: VerifiedCard) -> Iterator[Json]:
@@ -261,6 +297,10 @@ def _verified_blocks(card: VerifiedCard) -> Iterator[Json]:
         lines.append(f"{i18n.text('verified-now')}: {after}")
     yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
     yield _actions((Button.EDIT, Button.RETIRE), card.answer.answer_id)
+
+
+def _more(offset: int, *, of_verified: bool) -> Json:
+    return _actions((Button.MORE,), page_name(offset, of_verified=of_verified))
 
 
 def _actions(buttons: Sequence[Button], name: UUID) -> Json:
@@ -288,5 +328,5 @@ def _done(sentence: str) -> Json:
 
 
 def ask_button(request_id: UUID) -> Json:
-    """Return the button that passes a question on."""
+    """Return the button that passes a question on, below a sentence."""
     return _actions((Button.ASK_STAFF,), request_id)

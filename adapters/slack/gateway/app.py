@@ -128,20 +128,30 @@ def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
 
 
 def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
+    async def show_home(body: dict[str, Any], client: AsyncWebClient) -> None:
+        """Show the Home tab as it is now, where something was pressed on it."""
+        if (body.get("view") or {}).get("type") == "home":
+            await listeners.home.show(spot_of_interaction(body), client)
+
+    async def clicked(
+        body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        await listeners.clicks.clicked(body, ack, respond, client)
+        await listeners.unhurried.in_time(show_home(body, client))
+
     async def forget(
         body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
         async def forgetting() -> None:
             await listeners.clicks.forget(body, respond)
-            if (body.get("view") or {}).get("type") == "home":
-                await listeners.home.show(spot_of_interaction(body), client)
+            await show_home(body, client)
 
         await listeners.unhurried.in_time(forgetting())
         await ack()
 
     app.action(FORGET_ME)(forget)
     app.action(EXPORT)(listeners.my_data.export_pressed)
-    app.action(re.compile("gl:.*"))(listeners.clicks.clicked)
+    app.action(re.compile("gl:.*"))(clicked)
     for hear in (app.action, app.options, app.shortcut, app.view_submission, app.view_closed):
         hear(re.compile(".*"))(_passed_over)
 

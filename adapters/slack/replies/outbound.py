@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from adapters.access.choice import Choice
+from adapters.base import EarlierThread
 from adapters.buttons import Button, buttons_under
 from adapters.markdown.footnotes import footnotes, is_by_model, lead_in, remarks
 from adapters.markdown.formulas import with_readable_formulas
@@ -14,9 +15,10 @@ from adapters.nearest_sections import Nearest, nearest_to
 from adapters.slack.markup.dialect import as_written, footnote_lines, to_slack
 from adapters.slack.markup.rich_text import divided
 from adapters.slack.markup.tables import Row, around_table
-from adapters.slack.markup.text import escaped_length, words
+from adapters.slack.markup.text import escaped_length, link, words
 from core.grounding import wording
 from core.i18n import text
+from core.i18n.dates import date_of
 from core.markdown.blocks import MarkdownBlockKind, blocks, lines_of, offsets_of
 from core.markdown.writing import one_line
 from core.models import AgentResponse
@@ -159,6 +161,7 @@ def answer(
     private: bool = False,
     one_message: bool = False,
     looked_at: str | None = None,
+    earlier: EarlierThread | None = None,
 ) -> list[Post]:
     """Return a finished answer as messages, with its footnotes and buttons.
 
@@ -169,6 +172,7 @@ def answer(
         one_message: Put all of it into one message; what does not fit then is left out, and
             the reader notified.
         looked_at: The title of the course, where it was chosen by what the asker looks at.
+        earlier: Where the same question was answered before.
     """
     posts = _with_table(response.response_text, asked)
     most = 1 if one_message else _LONGEST_ANSWER
@@ -179,7 +183,7 @@ def answer(
     left_out = [text("answer-rest-left-out")] if len(posts) > most else []
     chosen = [text("slack-from-looked-at", course=looked_at)] if looked_at else []
     told = [*chosen, *remarks(response), *_about_writer(response), *left_out]
-    notes = _notes(response, told)
+    notes = _notes(response, told, _earlier(earlier))
     posts = posts[:most]
     posts[0] = replace(posts[0], sources=_sources(response))
     posts[-1] = replace(posts[-1], notes=notes[0])
@@ -234,13 +238,21 @@ def _whole_sentences(prose: str) -> int:
     return spans[-1].start if len(spans) > 1 else 0
 
 
-def _notes(response: AgentResponse, told: Sequence[str]) -> list[str]:
+def _earlier(earlier: EarlierThread | None) -> list[str]:
+    """Return the line, in mrkdwn, that leads to an earlier answer; none where there is none."""
+    if earlier is None:
+        return []
+    line = text("earlier-thread", date=date_of(earlier.asked_at))
+    return [f"{words(line)} {link(text('speaking-link'), earlier.link)}"]
+
+
+def _notes(response: AgentResponse, told: Sequence[str], more: Sequence[str]) -> list[str]:
     """Return the small print, in as many texts as it needs; one at least, which may be empty.
 
     Where it is long, quotes are left out, and what is said besides comes first.
     """
     places, word = footnotes(response), lead_in(response)
-    below = [words(one_line(remark)) for remark in told]
+    below = [*(words(one_line(remark)) for remark in told), *more]
     full = "\n".join([*footnote_lines(places, word), *below])
     if utf16_length(full) <= LONGEST_NOTES:
         return [full]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from adapters.access.choice import choice_of
-from adapters.base import PostKeeper
+from adapters.base import EarlierThread, PostKeeper
 from adapters.delivery.streaming_reply import StreamingReply, Unfinished
 from adapters.nearest_sections import Nearest
 from adapters.slack.api.refusals import CHANNEL_IS_CLOSED, Refused
@@ -85,7 +85,7 @@ class SlackReply(StreamingReply[Post]):
     def _is_private(self) -> bool:
         return isinstance(self._shown, EphemeralReply)
 
-    def _answer(self, response: AgentResponse) -> Sequence[Post]:
+    def _answer(self, response: AgentResponse, earlier: EarlierThread | None) -> Sequence[Post]:
         request = self._job.arrival.request
         first, *rest = outbound.answer(
             response,
@@ -94,6 +94,7 @@ class SlackReply(StreamingReply[Post]):
             private=self._is_private,
             one_message=self._shown.is_one_message,
             looked_at=self._address.looked_at,
+            earlier=earlier,
         )
         pings = self._address.asker if self._address.pings else None
         return [outbound.announcing(first, pings), *rest]

@@ -1,5 +1,7 @@
 """Refuses a run that would pass for a course and is none: nothing read, or too little."""
 
+from collections.abc import Mapping
+
 from core.errors import IngestionError
 from core.ingestion.account.groups import grouped
 from core.ingestion.report import IngestReport
@@ -22,6 +24,21 @@ class IngestionRefused(IngestionError):
         report = self.report
         few = len(report.failed) <= _REASONS_NAMED
         return few and not report.left_out and not report.warnings and not report.share.read
+
+
+def refuse_emptied(emptied: Mapping[str, int], report: IngestReport) -> None:
+    """Return unless a source that had documents has none any more.
+
+    Raises:
+        IngestionRefused: naming the first such source, with what to do.
+    """
+    for source, documents in emptied.items():
+        sentence = (
+            f"{source} has no document any more, and had {documents:,}, so nothing was changed. "
+            "'glossator ingest --partial' removes them; a source that is not listed in the course "
+            "file any more is removed as well."
+        )
+        raise IngestionRefused(sentence, report)
 
 
 def refuse_little(

@@ -12,6 +12,7 @@ from core.index.base import IndexedPoint, VectorIndex
 from core.index.points import collection_of
 from core.index.terms import TermStatistics
 from core.index.vocabulary import changed, count_words, words_from_bytes, words_to_bytes
+from core.ingestion.changes.sections import SectionTexts
 from core.ingestion.edition.compaction import run_to_merge
 from core.ingestion.edition.embedded_chunks import ChunkEmbedder
 from core.ingestion.edition.footprint import CheckRoom, footprint
@@ -130,8 +131,10 @@ class EditionBuilder:
             written.append(await writer.finish())
             order |= {name: StoredDocument(writer.collection, n) for n, name in enumerate(names)}
         words = added
-        if goes_on is not None:
-            words = await self._words_after(goes_on, plan, added)
+        if live is not None:
+            gone = await self._gone_from(live, plan)
+            if goes_on is not None:
+                words = await self._words_after(goes_on, added, gone)
         read = {name: document.chunks for name, document in plan.parsed.items()}
         settle = partial(self._settle, course.course_id, frozenset(plan.kept), read)
         placed = [order[name] for name in plan.order]
@@ -214,12 +217,22 @@ class EditionBuilder:
             )
             yield [points[n] for _, _, n in sorted(places)]
 
-    async def _words_after(self, live: Live, plan: Plan, added: WordStatistics) -> WordStatistics:
-        """Return the words of a course after its change."""
+    async def _gone_from(self, live: Live, plan: Plan) -> WordStatistics:
+        """Return the words of what is replaced or removed; the report gets what that changes."""
         gone = [entry for name, entry in live.placed.items() if name not in plan.kept]
-        removed = WordStatistics.of(())
+        removed, before, after = WordStatistics.of(()), SectionTexts(), SectionTexts()
         async for points in self._stored(gone):
             removed = removed.changed(WordStatistics.of(points), WordStatistics.of(()))
+            before.add(point.chunk for point in points)
+        for document in plan.parsed.values():
+            after.add(document.chunks)
+        plan.report.sections = before.changes_to(after)
+        return removed
+
+    async def _words_after(
+        self, live: Live, added: WordStatistics, removed: WordStatistics
+    ) -> WordStatistics:
+        """Return the words of a course after its change."""
         generation = live.edition.generation
         terms = await self._catalogue.term_statistics(generation)
         counts = await self._catalogue.vocabulary(generation)

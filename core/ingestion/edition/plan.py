@@ -1,12 +1,13 @@
 """What the next edition of a course is made of, while its sources are read."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.ingestion.account.ledger import SourceAccount
 from core.ingestion.chunks.passages import CourseDocument
-from core.ingestion.report import Failure, IngestReport
-from core.ingestion.sources import is_gone
+from core.ingestion.report import Failure, IngestReport, RetiredSource
+from core.ingestion.sources.opening import is_gone
 from core.storage.catalogue import DocumentRecord
 
 
@@ -15,13 +16,20 @@ class Plan:
     """The documents that stay, and those that were read."""
 
     report: IngestReport
-    kept: dict[str, DocumentRecord]
-    """Documents of the live edition that stay as they are, by source file."""
-    foreign: dict[str, str]
-    """Of these, the ones that this run's sources may not replace, with their origin."""
+    known: dict[str, DocumentRecord]
+    """Documents of the live edition, by source file."""
+    others: "Others"
     parsed: dict[str, CourseDocument] = field(default_factory=dict)
+    kept: dict[str, DocumentRecord] = field(init=False)
+    """Documents of the live edition that stay as they are, by source file."""
+    moved: dict[str, str] = field(default_factory=dict)
+    """The source of documents that stay as they are, but came from another one before."""
     seen: list[str] = field(default_factory=list)
     """Source files that the sources named, in reading order."""
+
+    def __post_init__(self) -> None:
+        """Begin with all documents that there are."""
+        self.kept = dict(self.known)
 
     @property
     def order(self) -> list[str]:
@@ -30,9 +38,45 @@ class Plan:
         return unnamed + [name for name in self.seen if name in self.kept or name in self.parsed]
 
     @property
+    def chunk_counts(self) -> dict[str, int]:
+        """The chunks of each of the next edition's documents."""
+        fresh = {name: len(document.chunks) for name, document in self.parsed.items()}
+        return {n: fresh[n] if n in fresh else self.kept[n].chunk_count for n in self.order}
+
+    @property
     def origins(self) -> frozenset[str]:
         """The sources of which the next edition keeps documents."""
-        return frozenset(record.origin for record in self.kept.values())
+        return frozenset(self.moved.get(name, doc.origin) for name, doc in self.kept.items())
+
+    def drop_absent(self, named: Collection[str]) -> None:
+        """Take out what this run's sources do not have any more, and sources that are no more.
+
+        A source that is not there any more stays, unless this run's sources have taken up a
+        document of it: then it has moved.
+        """
+        seen, others = set(self.seen), self.others
+        taken = {record.origin for name, record in self.known.items() if name in seen}
+        retired = others.unlisted | (others.missing & taken)
+        counts = dict.fromkeys(sorted(retired), 0)
+        for name, record in self.known.items():
+            if name in self.kept and name not in seen and record.origin in {*named, *retired}:
+                self.report.removed.append(name)
+                del self.kept[name]
+                if record.origin in counts:
+                    counts[record.origin] += 1
+        self.report.retired += [
+            RetiredSource(origin, count, is_unlisted=origin in others.unlisted)
+            for origin, count in counts.items()
+        ]
+
+    def emptied(self) -> dict[str, int]:
+        """Return the sources of this run that have no document now, with how many they had."""
+        had = Counter(record.origin for record in self.known.values())
+        return {
+            account.source: had[account.source]
+            for account in self.report.accounts
+            if had[account.source] and not account.read and not account.failed
+        }
 
     def fail(self, account: SourceAccount, document: str, reason: str) -> None:
         """Note a document that does not go in."""
@@ -40,7 +84,29 @@ class Plan:
         account.fail(document, reason)
 
 
-def foreign_documents(known: Sequence[DocumentRecord], named: Collection[str]) -> dict[str, str]:
-    """Return the documents of sources that are not named now, but are still there."""
-    kept = {origin for doc in known if (origin := doc.origin) not in named and not is_gone(origin)}
-    return {doc.source_file: doc.origin for doc in known if doc.origin in kept}
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The sources that a course has documents of, and that are not ingested now."""
+
+    foreign: dict[str, str]
+    """The documents that this run's sources may not replace, with their origin."""
+    unlisted: frozenset[str]
+    """Sources that the course does not name any more."""
+    missing: frozenset[str]
+    """Sources whose file or folder is not there any more."""
+
+
+def others_of(
+    known: Sequence[DocumentRecord], named: Collection[str], listed: Collection[str] | None
+) -> Others:
+    """Return what a course has beside the sources `named`.
+
+    Args:
+        listed: the sources that the course consists of; None: that is said nowhere.
+    """
+    origins = {record.origin for record in known} - set(named)
+    unlisted = frozenset(one for one in origins if listed is not None and one not in listed)
+    missing = frozenset(origin for origin in origins - unlisted if is_gone(origin))
+    kept = origins - unlisted - missing
+    foreign = {record.source_file: record.origin for record in known if record.origin in kept}
+    return Others(foreign, unlisted, missing)

@@ -14,6 +14,8 @@ from core.ingestion.account.unread import unread_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
 from core.ingestion.sites.docusaurus_site import is_docusaurus, read_docusaurus
+from core.ingestion.sites.front_matter.hugo_site import is_hugo, read_hugo
+from core.ingestion.sites.front_matter.jekyll_site import is_jekyll, read_jekyll
 from core.ingestion.sites.jupyter_site import is_jupyter_book, read_jupyter_book
 from core.ingestion.sites.mdbook_site import is_mdbook, read_mdbook
 from core.ingestion.sites.mkdocs_site import is_mkdocs, read_mkdocs
@@ -45,6 +47,8 @@ _GENERATORS: Sequence[_Generator] = (
     _Generator("a Quarto project", is_quarto, read_quarto),
     _Generator("a Jupyter Book", is_jupyter_book, read_jupyter_book),
     _Generator("a Sphinx site", is_sphinx, read_sphinx),
+    _Generator("a Hugo site", is_hugo, read_hugo),
+    _Generator("a Jekyll site", is_jekyll, read_jekyll),
 )
 
 _NO_SITE = (

@@ -20,6 +20,8 @@ class SiteKind(StrEnum):
     QUARTO = "quarto"
     JUPYTER_BOOK = "jupyter book"
     SPHINX = "sphinx"
+    JEKYLL = "jekyll"
+    HUGO = "hugo"
     FOLDER = "folder"
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -11,7 +11,7 @@ from typing import Self
 import httpx
 
 from core.errors import SourceUnavailable, UnsupportedDocument
-from core.ingestion.web.addresses import Resolver, resolve_with_system
+from core.ingestion.web.addresses import IPAddress, Resolver, resolve_with_system
 from core.ingestion.web.pinned import HttpReply, PinnedClient, UnknownHost
 from core.ingestion.web.robots import RobotsRules, parse_robots
 from core.ingestion.web.targets import Target, parse_target
@@ -125,6 +125,34 @@ class Fetcher:
             last_modified=reply.headers.get("Last-Modified"),
             not_modified=not_modified,
         )
+
+    async def reach(
+        self, target: Target, headers: Mapping[str, str], *, max_bytes: int
+    ) -> tuple[Target, HttpReply]:
+        """Return what a program's interface answers, and where it was found after redirects.
+
+        robots.txt is for pages, and is not asked.
+
+        Raises:
+            UnsupportedDocument: It may not or cannot be had, now or later.
+            SourceUnavailable: A later try may succeed.
+        """
+        found, reply = await self._follow(target, headers, max_bytes=max_bytes, ask_robots=False)
+        _refuse_failure(found, reply.status)
+        return found, reply
+
+    def trusts(self, target: Target) -> bool:
+        """Return whether the operator trusts the target's host by name."""
+        return self._client.trusts(target)
+
+    async def checked_addresses(self, target: Target) -> Sequence[IPAddress]:
+        """Return the addresses that the target may be reached at.
+
+        Raises:
+            UnsupportedDocument: One of them is not public.
+            SourceUnavailable: There is none.
+        """
+        return await self._client.checked_addresses(target)
 
     async def _follow(
         self, target: Target, headers: Mapping[str, str], *, max_bytes: int, ask_robots: bool

@@ -85,11 +85,17 @@ class PinnedClient:
             UnknownHost: There is no such name, as far as this machine knows.
             SourceUnavailable: The connection fails.
         """
-        addresses = await self._checked_addresses(target)
+        addresses = await self.checked_addresses(target)
         return await self._get_from_first(addresses, target, headers, max_bytes)
 
-    async def _checked_addresses(self, target: Target) -> list[IPAddress]:
-        trusted = self._is_trusted(target)
+    async def checked_addresses(self, target: Target) -> list[IPAddress]:
+        """Return every address of the target's host, looked up now.
+
+        Raises:
+            UnsupportedDocument: One of them may not be connected to.
+            UnknownHost: There is none.
+        """
+        trusted = self.trusts(target)
         if not trusted and target.port not in WEB_PORTS.values():
             raise UnsupportedDocument(
                 user_message="Only the usual web ports (80 and 443) can be fetched from."
@@ -102,7 +108,8 @@ class PinnedClient:
                 raise _not_public(target, str(address))
         return addresses
 
-    def _is_trusted(self, target: Target) -> bool:
+    def trusts(self, target: Target) -> bool:
+        """Return whether the target's host is trusted by name."""
         if target.authority in self._allowed_hosts:
             return True
         return target.port in WEB_PORTS.values() and target.bracketed_host in self._allowed_hosts

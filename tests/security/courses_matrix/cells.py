@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.security.courses_matrix.relations import BONDS, Place, Relation, Role
-from tests.security.courses_matrix.surfaces import DISCORD, SLACK, SURFACES, Surface
+from tests.security.courses_matrix.surface import DISCORD, SLACK, Surface
+from tests.security.courses_matrix.surfaces import SURFACES
 
 
 @dataclass(frozen=True)
@@ -98,5 +99,6 @@ def _applies(cell: Cell, platform: str) -> bool:
 _COMMANDS = frozenset(
     {"ask", "ask_section", "help", "sources", "about", "data", "show"}
     | {"bind", "bind_unseen", "unbind", "switch", "pause", "set_rule", "forget", "wide", "staff"}
+    | {"queue", "verified", "policy", "hints", "radar", "ask_taught", "post_queue"}
 )
 """What Slack has no way to do in a thread."""

@@ -10,7 +10,7 @@ from filelock import FileLock
 from bot.handbook import ingest_handbook
 from bot.settings import Settings
 from bot.wiring import Services, open_services
-from core.ingestion.sources import open_sources
+from core.ingestion.sources.opening import open_sources
 from tests.books import write_files
 from tests.security.courses_matrix.relations import COURSES, STAND_INS, book, course_file, word
 

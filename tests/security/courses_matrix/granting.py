@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,13 @@ async def revoke(folder: Path, tenants: dict[str, str]) -> list[str]:
     """Take the one grant back; return the commands that failed."""
     course, tenant = REVOKED
     return await _run(folder, [f"courses revoke {word(course, 'id')} {tenants[tenant]}"])
+
+
+def let_posts_fall_due(folder: Path) -> None:
+    """Have the latest week of each course posted again, and each card of its queue changed."""
+    with sqlite3.connect(folder / "data" / "glossator.db", timeout=30) as db:
+        db.execute("UPDATE radar_channels SET posted = NULL, claimed_until = NULL")
+        db.execute("UPDATE queue_cards SET shown = NULL, claimed_until = NULL")
 
 
 def locked(relation: Relation) -> dict[str, str]:

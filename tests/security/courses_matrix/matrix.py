@@ -8,14 +8,20 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
+from core.help_requests.base import help_id_for
+from core.verified_answers.base import answer_id_for
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.relations import (
     BONDS,
+    TAUGHT,
+    TAUGHT_KINDS,
+    TWO,
     Bond,
     Place,
     Relation,
     Role,
     heading,
+    taught,
     unreadable,
     withheld,
     withheld_in_public,
@@ -24,6 +30,7 @@ from tests.security.courses_matrix.relations import (
 from tests.security.courses_matrix.witness import Seen, Witness, excerpt
 
 UNKNOWN_COURSE, UNKNOWN_SECTION = "zqiduncharted", "Zqheaduncharted workshop"
+UNKNOWN_POLICY = "00000000"
 _IN_A_HURRY = "It takes me longer than usual"
 """What is said at first on a busy machine, whatever follows."""
 _TRIES = 3
@@ -65,6 +72,12 @@ class Lane:
     """A message that the bot offered to answer, before anything was revoked."""
     typed: set[str] = field(default_factory=set)
     """Words that its person wrote: seeing them again tells nothing."""
+    of: str = ""
+    """The tenant, where it is not that of the relation."""
+
+    @property
+    def tenant(self) -> str:
+        return self.of or self.bond.tenant
 
     @property
     def bond(self) -> Bond:
@@ -84,6 +97,33 @@ class Lane:
     def asks_itself(self) -> bool:
         """Whether its person writes what is offered to be answered, and not another one."""
         return self.role is Role.STUDENT or self.relation is Relation.STAFF_ONLY
+
+    @property
+    def taught(self) -> str:
+        """What its staff, or those of a course that it may not read, said: see `taught`."""
+        tenant, course = self.bond.tenant, self.bond.course
+        if (tenant, course) in TAUGHT:
+            return taught(tenant, course)
+        return next((taught(t, c) for t, c in TAUGHT if c == course), taught(*_OTHERS))
+
+    @property
+    def others_taught(self) -> str:
+        """What staff of another tenant said, of the same course where its tenant reads it."""
+        if self.bond.readable and self.bond.course == "granted":
+            return taught(TWO, "granted")
+        return self.taught if not self.bond.readable else taught(*_OTHERS)
+
+    def passed_on(self, planted: Mapping[str, UUID], elsewhere: Mapping[str, UUID]) -> UUID:
+        """Return the id of the turn that staff are asked about, or check.
+
+        Args:
+            planted: The ids of such turns, by what `taught` names.
+            elsewhere: As of `request`.
+        """
+        if self.relation is Relation.ANOTHERS:
+            return elsewhere["private"]
+        own = self.turns.get("answer") or self.turns.get("private")
+        return own if own is not None and self.bond.readable else planted[self.taught]
 
     def section(self, what: str) -> str:
         """Return the name of a section: of `its` course, of a `foreign` one, or of none."""
@@ -118,6 +158,16 @@ class Lane:
         return text
 
 
+_OTHERS = (TWO, "foreign")
+
+
+def name_of(letter: str, request: UUID) -> UUID:
+    """Return the id in a button of staff about a turn: of its help request, or of its answer."""
+    if letter in "taz":
+        return help_id_for(request)
+    return answer_id_for(f"turn:{request}") if letter in "wr" else request
+
+
 async def alike(tell: Callable[[str], Awaitable[str]], named: str, unknown: str) -> None:
     """Raise Unlike when what others have is spoken of otherwise than what there is not.
 
@@ -128,7 +178,10 @@ async def alike(tell: Callable[[str], Awaitable[str]], named: str, unknown: str)
         texts = [await tell(named), await tell(unknown)]
         if not any(_IN_A_HURRY in text for text in texts):
             break
-    said = [re.sub(r"(?i)zq(id|head)[a-z]+", "X", text) for text in texts]
+    said = [
+        re.sub(r"(?i)zq(id|head)[a-z]+", "X", text.replace(name, "X"))
+        for text, name in zip(texts, (named, unknown), strict=True)
+    ]
     if said[0] != said[1]:
         raise Unlike(f"{said[0]!r} and {said[1]!r}")
 
@@ -223,6 +276,8 @@ def due(cell: Cell) -> str | None:
         return None
     if role is Role.STUDENT and (surface.for_staff or relation is Relation.STAFF_ONLY):
         return None
+    if surface.shows in TAUGHT_KINDS:
+        return word(taught(bond.tenant, bond.course), surface.shows)
     return word(bond.course, surface.shows)
 
 

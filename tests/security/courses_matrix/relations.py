@@ -29,6 +29,16 @@ READABLE = {
     SHUT: {"shut"},
 }
 """What each tenant may read after the revocation."""
+TAUGHT = (
+    (HOME, "operator"),
+    (ONE, "own"),
+    (ONE, "granted"),
+    (ONE, "revoked"),
+    (TWO, "foreign"),
+    (TWO, "granted"),
+)
+"""Where staff have a request, an answer of theirs, a policy and a week's channel, before all."""
+TAUGHT_KINDS = ("policy", "asked", "said")
 KINDS = ("id", "title", "head", "care", "body", "second", "file", "site")
 FIRST = "Which mark is the kiln of the workshop set to?"
 SECOND = "Which mark is the loom of the workshop set to?"
@@ -114,6 +124,21 @@ def words(courses: Iterable[str], kinds: Iterable[str] = KINDS) -> frozenset[str
     return frozenset(word(course, kind) for course in courses for kind in kept)
 
 
+def taught(tenant: str, course: str) -> str:
+    """Return what stands in place of a course in the words of a tenant's staff about it."""
+    return f"{course}of{tenant}"
+
+
+def staff_question(key: str) -> str:
+    """Return the question that staff answered; `key` is what `taught` returned."""
+    return f"When does the group of {word(key, 'asked')} meet?"
+
+
+def staff_answer(key: str) -> str:
+    """Return what they answered."""
+    return f"It meets on the day of {word(key, 'said')}."
+
+
 def first_fact(course: str) -> str:
     """Return the sentence that answers FIRST, as the course's book has it."""
     return f"The kiln of the workshop is set to the mark {word(course, 'body')}."
@@ -147,7 +172,17 @@ def course_file() -> str:
 def unreadable(tenant: str, *, before_revocation: bool = False) -> frozenset[str]:
     """Return the words that no person of a tenant may see."""
     readable = READABLE[tenant] | ({REVOKED[0]} if before_revocation and tenant == ONE else set())
-    return words(course for course in COURSES if course not in readable)
+    return words(course for course in COURSES if course not in readable) | frozenset(
+        word(taught(whose, course), kind)
+        for whose, course in TAUGHT
+        for kind in TAUGHT_KINDS
+        if course not in readable or (whose != tenant and not _speaks(whose, course, kind))
+    )
+
+
+def _speaks(tenant: str, course: str, kind: str) -> bool:
+    """Return whether all who read a course may see what a tenant's staff said: its owner's."""
+    return kind != "policy" and OWNERS.get(course, HOME) == tenant
 
 
 def withheld(relation: Relation, role: Role) -> frozenset[str]:

@@ -1,63 +1,22 @@
 """The one table of surfaces."""
 
-from dataclasses import dataclass
+from tests.security.courses_matrix.relations import Place, Relation
+from tests.security.courses_matrix.surface import (
+    DISCORD,
+    PLAIN,
+    ROOMS,
+    SILENT,
+    SLACK,
+    TURNS,
+    UNASKED,
+    Surface,
+    button,
+    command,
+    of_course,
+)
+from tests.security.courses_matrix.teaching import TEACHING
 
-from tests.security.courses_matrix.relations import BONDS, Place, Relation
-
-DISCORD, SLACK = "discord", "slack"
-BOTH = frozenset({DISCORD, SLACK})
-ROOMS = frozenset({Place.CHANNEL, Place.THREAD})
-ANYWHERE = frozenset(Place)
 LOCKS = frozenset({Relation.SWITCHED_OFF, Relation.FIXED, Relation.STAFF_ONLY, Relation.HIDDEN})
-_PLAIN = frozenset(Relation) - {Relation.HIDDEN, Relation.ANOTHERS}
-_TURNS = _PLAIN - {Relation.SWITCHED_OFF} | {Relation.ANOTHERS}
-_SILENT = frozenset({Relation.SWITCHED_OFF})
-_UNASKED = _SILENT | {relation for relation, bond in BONDS.items() if not bond.readable}
-"""Where the bot neither offers nor suggests anything."""
-_NEVER_SILENT = frozenset[Relation]()
-
-
-@dataclass(frozen=True)
-class Surface:
-    """A way to make the bot say something."""
-
-    name: str
-    act: str
-    """The method of a platform's acts that tries it."""
-    what: str = ""
-    """What the method is given."""
-    shows: str = ""
-    """The kind of word of a readable course that has to come."""
-    discord: tuple[str, ...] = ()
-    """The names, as registered or as seen on the wire, that it covers on Discord."""
-    slack: tuple[str, ...] = ()
-    """The names, as of the manifest, of `/course` or as seen on the wire, that it covers."""
-    platforms: frozenset[str] = BOTH
-    places: frozenset[Place] = ANYWHERE
-    relations: frozenset[Relation] = _PLAIN
-    silent: frozenset[Relation] = _NEVER_SILENT
-    """Where the bot may say nothing at all."""
-    for_staff: bool = False
-    """Whether only staff may use it."""
-    wide: bool = False
-    """Whether it changes what holds in a whole tenant or platform: tried last, one by one."""
-
-
-def _command(name: str, act: str = "", what: str = "", **more: object) -> Surface:
-    return Surface(name, act or name.replace("-", "_"), what, **more)  # type: ignore[arg-type]
-
-
-def _course(name: str, act: str, what: str = "", **more: object) -> Surface:
-    places = {"places": ANYWHERE, **more}
-    return Surface(f"course {name}", act, what, for_staff=True, **places)  # type: ignore[arg-type]
-
-
-def _button(name: str, letter: str, seen: tuple[str, ...] = (), **more: object) -> Surface:
-    names = (f"button {letter}", *seen)
-    common = {"discord": names, "slack": names, "relations": _TURNS}
-    return Surface(f"button {name}", "press", letter, **{**common, **more})  # type: ignore[arg-type]
-
-
 _ASKING = (
     Surface(  # the first one: an offer lasts ten minutes
         "offer taken up",
@@ -66,42 +25,42 @@ _ASKING = (
         discord=("MESSAGE_REACTION_ADD",),
         slack=("reaction_added",),
         places=ROOMS,
-        silent=_UNASKED,
+        silent=UNASKED,
     ),
-    _command("ask", shows="body", discord=("ask", "ask question"), slack=("/ask",)),
-    _command("ask private", "ask", "private", shows="body", discord=("ask private",)),
-    _command("ask public", "ask", "public", shows="body"),
+    command("ask", shows="body", discord=("ask", "ask question"), slack=("/ask",)),
+    command("ask private", "ask", "private", shows="body", discord=("ask private",)),
+    command("ask public", "ask", "public", shows="body"),
     Surface("ask by default", "ask", "", relations=frozenset({Relation.HIDDEN}), places=ROOMS),
-    _command("ask its section", "ask_section", "its", shows="body", discord=("ask section",)),
-    _command("ask an unknown section", "ask_section", "unknown"),
-    _command("ask another's section", "ask_section", "foreign"),
-    _command(
+    command("ask its section", "ask_section", "its", shows="body", discord=("ask section",)),
+    command("ask an unknown section", "ask_section", "unknown"),
+    command("ask another's section", "ask_section", "foreign"),
+    command(
         "sections suggested",
         "sections",
         shows="head",
         discord=("ask section suggested",),
         platforms=frozenset({DISCORD}),
     ),
-    _command("sections for its word", "sections", "its", platforms=frozenset({DISCORD})),
-    _command("sections for another's word", "sections", "foreign", platforms=frozenset({DISCORD})),
+    command("sections for its word", "sections", "its", platforms=frozenset({DISCORD})),
+    command("sections for another's word", "sections", "foreign", platforms=frozenset({DISCORD})),
     Surface(
         "mention",
         "mention",
         shows="body",
-        silent=_SILENT,
+        silent=SILENT,
         discord=("MESSAGE_CREATE",),
         slack=("app_mention", "message.channels", "message.im", "message.groups", "message.mpim"),
     ),
-    Surface("mention with a quote", "mention", "quote", silent=_SILENT),
-    Surface("share of a passage", "pass_on", silent=_SILENT),
-    Surface("reply to a passage", "reply", silent=_SILENT, platforms=frozenset({DISCORD})),
+    Surface("mention with a quote", "mention", "quote", silent=SILENT),
+    Surface("share of a passage", "pass_on", silent=SILENT),
+    Surface("reply to a passage", "reply", silent=SILENT, platforms=frozenset({DISCORD})),
     Surface("edit", "edit", silent=frozenset(Relation), discord=("MESSAGE_UPDATE",)),
     Surface("follow-up", "follow_up", silent=frozenset(Relation)),
     Surface(
         "new post",
         "begin",
         places=frozenset({Place.CHANNEL}),
-        relations=_PLAIN - LOCKS | _SILENT,  # it is tried in a channel of its own
+        relations=PLAIN - LOCKS | SILENT,  # it is tried in a channel of its own
         silent=frozenset(Relation),
     ),
     Surface(
@@ -109,16 +68,16 @@ _ASKING = (
         "explain",
         discord=("menu Explain this passage",),
         slack=("shortcut explain", "modal explain", "message.channels"),
-        silent=_SILENT,
+        silent=SILENT,
     ),
     Surface("explain privately", "explain", "private", platforms=frozenset({SLACK})),
-    _command("help question", "help", "question", discord=("glossator help question",)),
+    command("help question", "help", "question", discord=("glossator help question",)),
 )
 _ABOUT = (
-    _command("help", discord=("glossator help",), slack=("/glossator",)),
-    _command("sources", shows="title", discord=("glossator sources",)),
-    _command("about", shows="title", discord=("glossator about",)),
-    _command("data", discord=("glossator data",)),
+    command("help", discord=("glossator help",), slack=("/glossator",)),
+    command("sources", shows="title", discord=("glossator sources",)),
+    command("about", shows="title", discord=("glossator about",)),
+    command("data", discord=("glossator data",)),
     Surface(
         "home",
         "home",
@@ -141,7 +100,7 @@ _ABOUT = (
         shows="body",
         platforms=frozenset({SLACK}),
         places=frozenset({Place.CHANNEL, Place.DIRECT}),
-        silent=_SILENT,
+        silent=SILENT,
     ),
     Surface(
         "panel moved",
@@ -150,7 +109,7 @@ _ABOUT = (
         slack=("assistant_thread_context_changed",),
         platforms=frozenset({SLACK}),
         places=frozenset({Place.CHANNEL}),
-        silent=_SILENT,
+        silent=SILENT,
     ),
 )
 _LOOKING = tuple(
@@ -166,38 +125,40 @@ _LOOKING = tuple(
         wide=True,
     )
     for name, what, shows, silent in (
-        ("a channel", "", "title", _UNASKED),
-        ("a channel, asks", "ask", "body", _SILENT),
-        ("another's channel, asks", "another's", "", _SILENT),
+        ("a channel", "", "title", UNASKED),
+        ("a channel, asks", "ask", "body", SILENT),
+        ("another's channel, asks", "another's", "", SILENT),
     )
 )
 _SETTING = (
-    _course("show", "show", shows="id", discord=("course show",), slack=("/course", "course show")),
-    _course("bind its course", "bind", "its", discord=("course bind", "course bind course")),
-    _course("bind another's or unknown", "bind_unseen", slack=("course bind",)),
-    _course(
+    of_course(
+        "show", "show", shows="id", discord=("course show",), slack=("/course", "course show")
+    ),
+    of_course("bind its course", "bind", "its", discord=("course bind", "course bind course")),
+    of_course("bind another's or unknown", "bind_unseen", slack=("course bind",)),
+    of_course(
         "courses suggested",
         "courses",
         shows="id",
         discord=("course bind course suggested",),
         platforms=frozenset({DISCORD}),
     ),
-    _course("courses for its word", "courses", "its", platforms=frozenset({DISCORD})),
-    _course("unbind", "unbind", discord=("course unbind",), slack=("course unbind",)),
-    _course(
+    of_course("courses for its word", "courses", "its", platforms=frozenset({DISCORD})),
+    of_course("unbind", "unbind", discord=("course unbind",), slack=("course unbind",)),
+    of_course(
         "switch",
         "switch",
         discord=("course switch", "course switch state"),
         slack=("course switch",),
     ),
-    _course(
+    of_course(
         "pause",
         "pause",
         discord=("course pause", "course resume"),
         slack=("course pause", "course resume"),
     ),
     *(
-        _course(
+        of_course(
             f"set {name}",
             "set_rule",
             name,
@@ -206,7 +167,7 @@ _SETTING = (
         )
         for name in ("follow_ups", "askers", "length", "private", "auto_answer")
     ),
-    _course(
+    of_course(
         "set outsiders",
         "set_rule",
         "outsiders",
@@ -214,7 +175,7 @@ _SETTING = (
         platforms=frozenset({SLACK}),
     ),
     *(
-        _course(
+        of_course(
             f"{name} everywhere",
             "wide",
             name,
@@ -227,7 +188,7 @@ _SETTING = (
     ),
 )
 _STAFF = tuple(
-    _course(
+    of_course(
         f"staff {name}",
         "staff",
         name,
@@ -240,7 +201,7 @@ _STAFF = tuple(
         ("list", ()),
     )
 ) + tuple(
-    _course(
+    of_course(
         f"staff {name} suggested",
         "courses",
         f"staff {name}",
@@ -251,21 +212,21 @@ _STAFF = tuple(
     for name in ("add", "remove")
 )
 _PRESSING = (
-    _button("Helpful", "h", ("button vote",)),
-    _button("Not helpful", "n", ("modal gl:reason",)),
-    _button("Evidence", "e", shows="body"),
-    _button("Ask again without the quote", "q", silent=_SILENT),
-    _button("Share", "s"),
-    _button("Stop", "x"),
+    button("Helpful", "h", ("button vote",)),
+    button("Not helpful", "n", ("modal gl:reason", "modal n")),
+    button("Evidence", "e", shows="body"),
+    button("Ask again without the quote", "q", silent=SILENT),
+    button("Share", "s"),
+    button("Stop", "x"),
     Surface(
         "Slack's own stop button",
         "stop",
         slack=("agent_session_stopped",),
         platforms=frozenset({SLACK}),
-        silent=_SILENT,
+        silent=SILENT,
     ),
-    _button("a near section", "w"),
-    _button("Delete this answer", "d", platforms=frozenset({SLACK})),
+    button("a near section", "w"),
+    button("Delete this answer", "d", platforms=frozenset({SLACK})),
     *(
         Surface(
             f"choice of {what} course",
@@ -273,7 +234,7 @@ _PRESSING = (
             what,
             discord=("button course",),
             slack=("button course",),
-            relations=_TURNS,
+            relations=TURNS,
             places=frozenset({Place.DIRECT}),
         )
         for what in ("its", "another's")
@@ -288,4 +249,4 @@ _PRESSING = (
         slack=("button export-my-data",),
     ),
 )
-SURFACES = (*_ASKING, *_ABOUT, *_LOOKING, *_SETTING, *_STAFF, *_PRESSING)
+SURFACES = (*_ASKING, *_ABOUT, *_LOOKING, *_SETTING, *_STAFF, *_PRESSING, *TEACHING)

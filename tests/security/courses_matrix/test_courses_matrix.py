@@ -14,7 +14,8 @@ from tests.security.courses_matrix.matrix import AT_ONCE, Findings, Lane, run, s
 from tests.security.courses_matrix.relations import Place, Relation, Role
 from tests.security.courses_matrix.slack.acts import SlackActs
 from tests.security.courses_matrix.slack.house import SlackHouse, slack_house
-from tests.security.courses_matrix.surfaces import DISCORD, SLACK, SURFACES
+from tests.security.courses_matrix.surface import DISCORD, SLACK
+from tests.security.courses_matrix.surfaces import SURFACES
 
 EXTENTS = ["cross-section", *(pytest.param(role, marks=pytest.mark.slow) for role in Role)]
 """Who tries everything, in a school of their own: on a busy machine all of it takes an hour."""
@@ -78,7 +79,10 @@ def chosen(extent: str, platform: str) -> list[Cell]:
 
 
 async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHouse) -> int:
-    """Name owners, let everybody ask, take the grant back; return what was shown before that."""
+    """Name owners, let everybody ask, take the grant back; return what was shown before that.
+
+    Then what is posted by itself falls due for each course, in the channels chosen for it.
+    """
     failed = await granting.name_owners(house.bot.folder, house.tenants)
     await asyncio.sleep(granting.FRESH)
     await acts.prepare_elsewhere()
@@ -93,7 +97,10 @@ async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHous
     failed += await granting.revoke(house.bot.folder, house.tenants)
     assert not failed, "\n".join(failed)
     await asyncio.sleep(granting.FRESH)
-    return house.witness.mark()
+    revoked_at = house.witness.mark()
+    await asyncio.to_thread(granting.let_posts_fall_due, house.bot.folder)
+    await acts.see_posts(revoked_at)
+    return revoked_at
 
 
 def is_revoked(lane: Lane) -> bool:

@@ -19,6 +19,8 @@ class Seen:
     text: str
     public: bool
     subject: Any = None
+    modal: str = ""
+    """Discord: the custom id of the modal that it is."""
 
     @property
     def words(self) -> frozenset[str]:
@@ -33,10 +35,16 @@ class Witness:
     seen: list[Seen] = field(default_factory=list)
 
     def note(
-        self, places: Iterable[object], text: str, *, public: bool, subject: Any = None
+        self,
+        places: Iterable[object],
+        text: str,
+        *,
+        public: bool,
+        subject: Any = None,
+        modal: str = "",
     ) -> None:
         """Keep something that was shown."""
-        self.seen.append(Seen(frozenset(map(str, places)), text, public, subject))
+        self.seen.append(Seen(frozenset(map(str, places)), text, public, subject, modal))
 
     def mark(self) -> int:
         """Return where the next entry will stand."""

@@ -9,7 +9,7 @@ from tests.command_line import CommandLine
 HELP = {
     (): (
         *("ingest", "ask", "chat", "search", "eval", "sessions", "courses", "usage", "doctor"),
-        *("db", "run", "backup", "restore", "slack-manifest"),
+        *("db", "run", "backup", "restore", "slack-manifest", "queue", "verified"),
     ),
     ("ingest",): ("SOURCE", "--course", "--json", "glossator.toml"),
     ("ask",): (
@@ -31,6 +31,11 @@ HELP = {
     ("courses",): ("sections", "remove", "--json"),
     ("courses", "sections"): ("--course", "--json"),
     ("courses", "remove"): ("--yes",),
+    ("queue",): ("COURSE", "--json"),
+    ("verified",): ("list", "show", "retire"),
+    ("verified", "list"): ("COURSE", "--json"),
+    ("verified", "show"): ("ID", "--json"),
+    ("verified", "retire"): ("ID", "--yes"),
     ("usage",): ("tokens", "cost", "--days", "--json"),
     ("doctor",): ("settings", "database", "index", "model"),
     ("db",): ("upgrade", "check", "forget-key"),

@@ -18,10 +18,13 @@ KEYS = [
     "changed",
     "removed",
     "unchanged",
+    "retired_sources",
+    "sections",
     "failed",
     "left_out",
     "text_files",
     "warnings",
+    "documents",
     "chunks",
     "embedded",
     "seconds",
@@ -233,6 +236,55 @@ def test_the_course_file_says_what_a_course_is_made_of(glossator: CommandLine, b
     assert "The light of Arden" in glossator.here("courses").out
     (book / "lamp.md").unlink()
     assert glossator.here("ingest", "--json").json["removed"] == ["lamp.md"]
+
+
+def test_a_source_that_the_file_does_not_name_any_more_goes_with_a_sentence(
+    glossator: CommandLine, book: Path
+) -> None:
+    write_files(glossator.folder / "extra", {"fog.md": "# Fog\n\nA horn sounds in fog.\n"})
+    both, table = '["arden", "extra"]', "[courses.light]\nsources = {}\n"
+    write_files(glossator.folder, {"glossator.toml": table.format(both)})
+    glossator.here("ingest")
+    listed = glossator.here("courses").out
+    assert f"{glossator.folder / 'extra'}: 1 document, ingested on 20" in listed
+    write_files(glossator.folder, {"glossator.toml": table.format('["arden"]')})
+    assert "not in the course file any more: the next" in glossator.here("courses").out
+    done = glossator.here("ingest")
+    extra = glossator.folder / "extra"
+    assert f"{extra} is no longer a source of the course: 1 document of it was removed" in done.out
+    listed = glossator.here("courses")
+    assert str(extra) not in listed.out
+    assert "1 section removed (Fog)" in listed.out
+    [course] = [one for one in glossator.here("courses", "--json").json if one["edition"]]
+    assert [one["source"] for one in course["sources"]] == [str(book)]
+    assert course["changes"][0]["headings"]["removed"] == [["Fog"]]
+
+
+def test_a_source_named_alone_keeps_the_names_that_it_has_among_several(
+    glossator: CommandLine, book: Path
+) -> None:
+    write_files(glossator.folder / "extra", {"fog.md": "# Fog\n\nA horn sounds in fog.\n"})
+    text = '[courses.light]\nsources = ["arden", "extra"]\n'
+    write_files(glossator.folder, {"glossator.toml": text})
+    glossator.here("ingest")
+    write_files(glossator.folder / "extra", {"fog.md": "# Fog\n\nA bell sounds in fog.\n"})
+    done = glossator.here("ingest", "extra", "--course", "light", "--json").json
+    assert (done["changed"], done["added"], done["removed"]) == (["extra/fog.md"], [], [])
+    assert done["sections"]["changed"] == [["Fog"]]
+    documents = glossator.here("courses", "documents", "--course", "light")
+    own = documents.out.partition(f"{glossator.folder / 'extra'}\n")[2]
+    assert own == "  extra/fog.md  (1 chunk)\n"
+
+
+def test_a_copy_takes_the_place_of_all_other_sources_where_that_is_asked_for(
+    glossator: CommandLine, book: Path
+) -> None:
+    glossator.here("ingest", "arden")
+    write_files(glossator.folder / "short", {"lamp.md": LIGHTHOUSE["lamp.md"]})
+    assert glossator.here("ingest", "short", "--course", "arden").code == 65
+    done = glossator.here("ingest", "short", "--course", "arden", "--replace")
+    assert (done.code, "2 documents of it were removed" in done.out) == (0, True)
+    assert "short: 1 document" in glossator.here("courses").out
 
 
 def test_every_course_of_the_file_is_ingested(glossator: CommandLine, book: Path) -> None:

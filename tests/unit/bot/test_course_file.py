@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,38 @@ def test_a_course_without_any_key_answers_by_the_defaults(tmp_path: Path) -> Non
     assert (course.title, course.base_url, course.language) == ("algebra", None, "en")
     assert file.sources("algebra") == []
     assert file.configuration("algebra").model_dump() == AgentConfiguration().model_dump()
+
+
+def test_a_source_says_how_often_it_is_read_again(tmp_path: Path) -> None:
+    text = (
+        '[courses.tides]\nsources = ["book", { path = "notes", watch = true },\n'
+        '{ path = "git+https://host.example/tides@main#docs", every = "12h" }]\n'
+    )
+    file = read_course_file(written(tmp_path, text))
+    name = "git+https://host.example/tides@main#docs"
+    assert file.sources("tides") == [str(tmp_path / "book"), str(tmp_path / "notes"), name]
+    watched, timed = file.renewed("tides")
+    assert (watched.name, watched.every, watched.is_watched) == (
+        str(tmp_path / "notes"),
+        None,
+        True,
+    )
+    assert (timed.name, timed.every, timed.is_watched) == (name, timedelta(hours=12), False)
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ('path = "a", every = "1 day"', "write a number and m, h, d or w"),
+        ('path = "a", every = 60', "write a number and m, h, d or w"),
+        ('path = "a", every = "4m"', "the shortest is 5m"),
+        ('path = "https://a.example/", watch = true', "only files and folders can be watched"),
+        ('path = "a", evry = "1d"', "Did you mean every?"),
+    ],
+)
+def test_a_source_that_is_described_wrongly_is_refused(tmp_path: Path, key: str, said: str) -> None:
+    text = f"[courses.tides]\nsources = [{{ {key} }}]\n"
+    assert said in refusal_of(written(tmp_path, text))
 
 
 def test_an_unknown_course_is_none_and_answers_by_the_defaults(tmp_path: Path) -> None:

@@ -17,12 +17,22 @@ from core.ingestion.formats.flavours.myst import with_directives
 from core.ingestion.formats.flavours.quarto import with_shown_text
 from core.ingestion.formats.flavours.snippets import with_snippets
 from core.ingestion.formats.flavours.source_lines import SourceLine, joined, source_lines
+from core.ingestion.formats.flavours.templates import without_liquid, without_shortcodes
 from core.ingestion.formats.markdown.admonitions import admonitions_plugin
 from core.ingestion.formats.markdown.blocks import markdown_blocks
 from core.ingestion.formats.markdown.formulas import formulas_plugin
 from core.ingestion.formats.markdown.front_matter import front_matter
 
 _MAX_NESTING = 40
+_INDENTED = frozenset(
+    {
+        MarkdownFlavour.MKDOCS,
+        MarkdownFlavour.MARKDOWN,
+        MarkdownFlavour.HUGO,
+        MarkdownFlavour.JEKYLL,
+    }
+)
+"""Where a box is an indented block after `!!!`."""
 
 
 def parse_markdown(
@@ -71,6 +81,10 @@ def _prepared(
             return with_shown_text(lines, includes)
         case MarkdownFlavour.MYST:
             return with_directives(lines, includes)
+        case MarkdownFlavour.HUGO:
+            return without_shortcodes(lines)
+        case MarkdownFlavour.JEKYLL:
+            return without_liquid(lines)
         case MarkdownFlavour.MARKDOWN:
             return lines
 
@@ -86,6 +100,6 @@ def _parser(dialect: MarkdownFlavour) -> MarkdownIt:
         admonitions_plugin,
         directives=dialect
         not in {MarkdownFlavour.MKDOCS, MarkdownFlavour.QUARTO, MarkdownFlavour.MYST},
-        indented=dialect in {MarkdownFlavour.MKDOCS, MarkdownFlavour.MARKDOWN},
+        indented=dialect in _INDENTED,
     )
     return md

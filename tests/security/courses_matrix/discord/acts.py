@@ -1,14 +1,13 @@
 """How each surface is tried on Discord, and what is done before."""
 
 import re
-from uuid import UUID
 
 from adapters.discord.gateway.dispatch import READ_RAW
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.discord.asking import Asking
 from tests.security.courses_matrix.discord.meeting import Meeting
-from tests.security.courses_matrix.discord.pressing import Pressing
 from tests.security.courses_matrix.discord.setting import Setting
+from tests.security.courses_matrix.discord.teaching import Teaching
 from tests.security.courses_matrix.discord.using import CHOICE, NEARBY, REQUEST, request_of
 from tests.security.courses_matrix.matrix import (
     UNKNOWN_SECTION,
@@ -26,7 +25,6 @@ from tests.security.courses_matrix.relations import (
     Role,
     word,
 )
-from tests.wire.discord import Channel, User
 from tests.wire.discord.commands import CHAT_INPUT
 from tests.wire.discord.errors import Json
 
@@ -38,7 +36,7 @@ _UNKNOWN: Json = {"question": FIRST, "section": UNKNOWN_SECTION, "private": True
 """What is refused with the nearest section on a button, whatever the book says."""
 
 
-class DiscordActs(Asking, Meeting, Setting, Pressing):
+class DiscordActs(Asking, Meeting, Setting, Teaching):
     """Does what people do; all that comes of it is in the house's witness."""
 
     async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
@@ -102,6 +100,7 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
                     self.house.person(HOME), room, {"question": SECOND, "private": True}
                 )
 
+        await self.prepare_staff()
         person = self.house.person(ONE)
         direct = self.world.direct_channel(person, self.world.bot)
         lane = Lane(Relation.OWN, Role.STUDENT, Place.DIRECT, person, direct, direct)
@@ -110,15 +109,6 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
         found = request_of(await self.house.incoming(lane, mark), CHOICE)
         self.elsewhere["choice"] = found or self.elsewhere["private"]
 
-    async def _turn(
-        self, user: User, room: Channel, options: Json, pattern: re.Pattern[str] = REQUEST
-    ) -> UUID:
-        asked = self._use(user, room, "ask", options)
-        await self._replied(asked)
-        found = request_of(asked.original, pattern)
-        assert found is not None, f"{asked.original and asked.original.text}"
-        return found
-
     def registered(self) -> frozenset[str]:
         """Return the names of all events, commands, options, suggestions and menus of the bot."""
         commands = self.world.application.commands.values()
@@ -126,15 +116,20 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
         return names | (READ_RAW.keys() - _UNHEARD)
 
     def pressable(self) -> frozenset[str]:
-        """Return the names of all buttons that were shown."""
-        shown = "\n".join(seen.text for seen in self.witness.seen)
+        """Return the names of all buttons and modals that were shown."""
+        modals = {f"modal {_short(seen.modal)}" for seen in self.witness.seen if seen.modal}
+        shown = "\n".join(seen.text for seen in self.witness.seen if not seen.modal)
         known = {f"button {letter}" for letter in re.findall(r"gl:([a-z]):[0-9a-f]{8}-", shown)}
         others = re.findall(r'"custom_id": "([^"]+)"', shown)
         known |= {"button course"} if any(map(CHOICE.fullmatch, others)) else set()
         patterns = (REQUEST, CHOICE, NEARBY)
         rest = [o for o in others if not any(pattern.fullmatch(o) for pattern in patterns)]
-        named = {f"button {other.removeprefix('gl:')}" for other in rest}
-        return frozenset(known | (named - {"button reason"}))
+        return frozenset(known | modals | {f"button {_short(other)}" for other in rest})
+
+
+def _short(custom_id: str) -> str:
+    """Return a custom id without our prefix and the ids of turns."""
+    return custom_id.split(":")[1]
 
 
 def _names(command: Json) -> list[str]:

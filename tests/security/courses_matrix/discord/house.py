@@ -174,7 +174,8 @@ class DiscordHouse:
         elif event.name == "INTERACTION_SUCCESS":
             whom = [f"user {user}" for user in event.only_to or ()]
             text = json.dumps([event.data["modal"], event.data["choices"]])
-            self.witness.note([root.id, *whom], text, public=False)
+            modal = (event.data["modal"] or {}).get("custom_id", "")
+            self.witness.note([root.id, *whom], text, public=False, modal=modal)
         elif event.name.startswith("THREAD_"):
             self.witness.note([root.id], channel.name, public=True)
 

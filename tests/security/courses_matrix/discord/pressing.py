@@ -13,7 +13,7 @@ from tests.security.courses_matrix.relations import (
     word,
 )
 from tests.security.courses_matrix.witness import HOLDER
-from tests.wire.discord import Callback, Interaction
+from tests.wire.discord import Callback, Channel, Interaction, User
 from tests.wire.discord.errors import Json
 
 
@@ -52,12 +52,22 @@ class Pressing(Using):
         part: Json | None = None,
         values: list[str] | None = None,
     ) -> Interaction:
+        return await self._clicked_by(lane.user, lane.where, custom_id, part, values)
+
+    async def _clicked_by(
+        self,
+        user: User,
+        where: Channel,
+        custom_id: str,
+        part: Json | None = None,
+        values: list[str] | None = None,
+    ) -> Interaction:
         """Use a button, or a menu, that stands under a message of the bot, whatever it says."""
         button = {"type": 2, "style": 2, "label": "Press", "custom_id": custom_id}
         row = {"type": 1, "components": [part or button]}
         body = {"content": HOLDER, "components": [row]}
-        holder = self.world.posting.create(self.world.bot, lane.where, body, {})
-        click = await self.world.click(lane.user, holder, custom_id, values)
+        holder = self.world.posting.create(self.world.bot, where, body, {})
+        click = await self.world.click(user, holder, custom_id, values)
         await self._replied(click)
         return click
 

@@ -37,6 +37,14 @@ class Using:
         self.witness, self.tenants = house.witness, house.tenants
         self.elsewhere: dict[str, UUID] = {}
         """Request ids of turns of other tenants, by course, and of other people."""
+        self.planted: dict[str, UUID] = {}
+        """Request ids of turns that staff were asked about and answered, by `taught`."""
+        self.offered: dict[str, UUID] = {}
+        """Request ids of turns below which that answer is offered."""
+        self.answers: dict[UUID, Message] = {}
+        """Messages of the bot with turns of other people, by request id."""
+        self.policies: dict[str, str] = {}
+        """Keys of policies."""
 
     async def _told(self, lane: Lane, name: str, options: Json) -> str:
         used = self._use(lane.user, lane.where, name, options)
@@ -81,6 +89,17 @@ class Using:
         """Return a message with a sentence of the course's book that a person has posted."""
         author = lane.user if where.guild is None else self.house.owners[lane.bond.tenant]
         return await self.world.say(author, where, lane.typing(first_fact(lane.bond.course)))
+
+    async def _turn(
+        self, user: User, room: Channel, options: Json, pattern: re.Pattern[str] = REQUEST
+    ) -> UUID:
+        asked = self._use(user, room, "ask", options)
+        await self._replied(asked)
+        found = request_of(asked.original, pattern)
+        assert asked.original is not None
+        assert found is not None, asked.original.text
+        self.answers[found] = asked.original
+        return found
 
     def _addressed(self, lane: Lane, text: str) -> str:
         return text if lane.place is Place.DIRECT else f"<@{self.world.bot.id}> {text}"

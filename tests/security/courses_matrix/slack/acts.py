@@ -24,8 +24,8 @@ from tests.security.courses_matrix.relations import (
 )
 from tests.security.courses_matrix.slack.asking import Asking
 from tests.security.courses_matrix.slack.meeting import Meeting
-from tests.security.courses_matrix.slack.pressing import Pressing
 from tests.security.courses_matrix.slack.setting import Setting
+from tests.security.courses_matrix.slack.teaching import Teaching
 from tests.security.courses_matrix.slack.using import CHOICE, NEARBY
 from tests.wire.bot_process import PATIENCE
 from tests.wire.slack import View
@@ -39,7 +39,7 @@ _UNKNOWN = f'private in "{UNKNOWN_SECTION}" {FIRST}'
 """What is refused with the nearest section on a button, whatever the book says."""
 
 
-class SlackActs(Asking, Meeting, Setting, Pressing):
+class SlackActs(Asking, Meeting, Setting, Teaching):
     """Does what people do; all that comes of it is in the house's witness."""
 
     async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
@@ -99,6 +99,7 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
                 answer = await self._told_by(person, room, "/ask", f"private {SECOND}")
                 self.elsewhere["private"] = self._request_of(answer)
 
+        await self.prepare_staff()
         person = self.house.person(ONE)
         direct = self.world.dm(person)
         lane = Lane(Relation.OWN, Role.STUDENT, Place.DIRECT, person, direct, direct)
@@ -117,7 +118,7 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
         return frozenset({*commands, *shortcuts, *events})
 
     async def words_of_course(self) -> frozenset[str]:
-        """Return what `/course` says that it understands."""
+        """Return what `/course` says that it understands, and what its hint says."""
         owner, mark = self.house.owners[HOME], self.witness.mark()
         room = self.house.room(HOME)
         used = await self.world.slash(owner, room, "/course", "dance")
@@ -125,6 +126,10 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
         shown = next(self.witness.since(mark, frozenset({room.id}))).subject.shown
         words = re.findall(r"/course ([a-z]+(?: (?:add|list|remove))?)", shown)
         rules = re.findall(r"`([a-z-]+): ", shown.replace("/course set ", ""))
+        manifest = yaml.safe_load(_MANIFEST.read_text("utf-8"))
+        commands = manifest["features"]["slash_commands"]
+        [hint] = [one["usage_hint"] for one in commands if one["command"] == "/course"]
+        words += [usage.split()[0] for usage in hint.split("|")]
         return frozenset({f"course {w}" for w in words} | {f"course set {r}" for r in rules})
 
     def pressable(self) -> frozenset[str]:

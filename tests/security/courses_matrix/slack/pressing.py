@@ -13,7 +13,7 @@ from tests.security.courses_matrix.relations import (
 from tests.security.courses_matrix.slack.using import Using
 from tests.security.courses_matrix.witness import HOLDER
 from tests.wire.bot_process import PATIENCE
-from tests.wire.slack import Interaction
+from tests.wire.slack import Interaction, Message
 from tests.wire.slack.errors import Json
 from tests.wire.slack.posting import Draft
 
@@ -62,33 +62,53 @@ class Pressing(Using):
         self, lane: Lane, action: str, value: str, *, quiet: bool = False
     ) -> Interaction:
         """Press a button that stands under a message of the bot, whatever it says."""
-        element: Json = {
-            "type": "button",
-            "text": {"type": "plain_text", "text": "Press"},
-            "action_id": action,
-            "value": value,
-        }
-        block = {"type": "actions", "elements": [element]}
-        return await self._used(lane, block, action, None, quiet=quiet)
+        return await self._used(lane, _button(action, value), action, None, quiet=quiet)
+
+    async def _answered_alone(self, lane: Lane, action: str, value: str) -> Interaction:
+        """Press a button whose answer its clicker alone sees, whatever else the place shows."""
+        click = await self._begun(lane, _button(action, value), action, None)
+        await self._told_or_asked(click)
+        return click
+
+    async def _told_or_asked(self, done: Interaction) -> None:
+        """Wait until the person of a deed is told something, or shown a modal."""
+        await self.house.until(lambda: done.opened or done.messages or None)
+
+    async def _begun(self, lane: Lane, block: Json, action: str, choice: str | None) -> Interaction:
+        click = await self.world.click(lane.user, self._holder(lane, [block]), action, choice)
+        await click.ack(PATIENCE)
+        return click
 
     async def _used(
         self, lane: Lane, block: Json, action: str, choice: str | None, *, quiet: bool
     ) -> Interaction:
-        draft = Draft(HOLDER, [block])
-        draft.thread_ts = lane.thread.ts if lane.thread else None
-        installed = self.house.installed[lane.bond.tenant]
-        holder = self.world.posting.create(installed.bot, lane.where, draft, installation=installed)
         mark = self.witness.mark()
-        click = await self.world.click(lane.user, holder, action, choice)
-        await click.ack(PATIENCE)
+        click = await self._begun(lane, block, action, choice)
         if quiet:
             await self.house.barrier()
         else:
             await self._something(lane, mark)
         return click
 
+    def _holder(self, lane: Lane, blocks: list[Json]) -> Message:
+        """Return a message of the bot that answers nothing."""
+        draft = Draft(HOLDER, blocks)
+        draft.thread_ts = lane.thread.ts if lane.thread else None
+        installed = self.house.installed[lane.tenant]
+        return self.world.posting.create(installed.bot, lane.where, draft, installation=installed)
+
     async def _forget(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self._clicked(lane, "gl:forget-me", "x")
 
     async def _export(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self._clicked(lane, "gl:export-my-data", "x")
+
+
+def _button(action: str, value: str) -> Json:
+    element: Json = {
+        "type": "button",
+        "text": {"type": "plain_text", "text": "Press"},
+        "action_id": action,
+        "value": value,
+    }
+    return {"type": "actions", "elements": [element]}

@@ -31,6 +31,12 @@ class Using:
         self.witness, self.tenants = house.witness, house.tenants
         self.elsewhere: dict[str, UUID] = {}
         """Request ids of turns of other tenants, by course, and of other people."""
+        self.planted: dict[str, UUID] = {}
+        """Request ids of turns that staff were asked about and answered, by `taught`."""
+        self.offered: dict[str, UUID] = {}
+        """Request ids of turns below which that answer is offered."""
+        self.policies: dict[str, str] = {}
+        """Keys of policies."""
         self.others_room = house.world.channel
         """A channel of another tenant, bound to its course."""
 
@@ -75,7 +81,7 @@ class Using:
         return await self.world.say(lane.user, lane.where, text, thread=lane.thread)
 
     def _addressed(self, lane: Lane, text: str) -> str:
-        bot = self.house.installed[lane.bond.tenant].bot
+        bot = self.house.installed[lane.tenant].bot
         return text if lane.place is Place.DIRECT else f"<@{bot.id}> {text}"
 
     def _keep(

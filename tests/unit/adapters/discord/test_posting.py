@@ -46,9 +46,17 @@ def test_a_foreign_custom_id_is_not_ours(foreign: str) -> None:
 
 
 def test_our_first_message_is_known_by_its_button_or_by_what_it_replies_to() -> None:
-    reply = message(4, message_reference={"message_id": "3"})
-    assert first_part([reply], ME, request_id=REQUEST, question=3) == "4"
-    assert first_part([with_button(5, REQUEST)], ME, request_id=REQUEST, question=3) == "5"
+    found = first_part([replying(4, 3, "one")], ME, "one ", request_id=REQUEST, question=3)
+    assert found == "4"
+    found = first_part([with_button(5, REQUEST)], ME, "one", request_id=REQUEST, question=3)
+    assert found == "5"
+
+
+def test_what_was_said_while_the_question_waited_is_not_its_answer() -> None:
+    waiting = replying(4, 3, "Others come first.")
+    messages = [waiting, with_button(5, REQUEST)]
+    assert first_part(messages, ME, "one", request_id=REQUEST, question=3) == "5"
+    assert first_part([waiting], ME, "one", request_id=REQUEST, question=3) is None
 
 
 def test_other_messages_are_not_taken_for_ours() -> None:
@@ -58,8 +66,8 @@ def test_other_messages_are_not_taken_for_ours() -> None:
         with_button(6, UUID(int=8)),
         message(7, message_reference=None, components=[]),
     ]
-    assert first_part(others, ME, request_id=REQUEST, question=3) is None
-    assert first_part(others, ME, request_id=None, question=None) is None
+    assert first_part(others, ME, "", request_id=REQUEST, question=3) is None
+    assert first_part(others, ME, "", request_id=None, question=None) is None
 
 
 def replying(number: int, question: int, text: str = "") -> dict[str, Any]:

@@ -8,17 +8,21 @@ from uuid import uuid4
 
 import pytest
 
+from adapters.markdown.footnotes import footnotes
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.answering.verified import VerifiedAnswerJudge, VerifiedStage
-from core.models import STAFF, Outcome, UserContext
+from core.generation.base import Claim, GenerationTask, QuotedWords
+from core.models import STAFF, Outcome, UserContext, now
 from core.providers.base import ChatEnd, ignore
 from core.retrieval.retriever import Retriever
-from core.verified_answers.base import Draft, ScopeKind, VerifiedScope, passages_of
+from core.storage.database import write
+from core.verified_answers.base import Draft, ScopeKind, StaleBecause, VerifiedScope, passages_of
 from core.verified_answers.matching import Matcher
-from core.verified_answers.store import VerifiedAnswers
+from core.verified_answers.passages import INSTRUCTION
+from core.verified_answers.store import VerifiedAnswers, mark_stale
 from tests.books import COVERED, VERBATIM
-from tests.unit.core.answering.house import House, asking, quoting
+from tests.unit.core.answering.house import House, ScriptedGenerator, asking, quoting
 
 HOME, GUEST = Tenant("discord", "1"), Tenant("discord", "2")
 LIKE = "How often does the keeper trim the wick?"
@@ -186,3 +190,63 @@ async def test_what_it_cites_of_the_book_stands_below_it(house: House, home: Any
 
 def test_the_weights_are_in_the_package() -> None:
     assert (Path(__file__).parents[4] / "core/verified_answers/likeness.json").is_file()
+
+
+def quoting_the_staff(task: GenerationTask) -> list[Claim]:
+    """Return a claim for each passage of the staff's, in its words."""
+    return [
+        Claim(passage.text, (QuotedWords(passage.chunk_number, passage.text, 0),))
+        for passage in task.passages()
+        if passage.chunk.verified_on is not None
+    ]
+
+
+async def test_a_model_may_cite_what_the_staff_said_with_its_day(house: House, home: Any) -> None:
+    await verified(home, answer_text="The keeper trims the wick every four hours [1].")
+    writer = ScriptedGenerator(quoting_the_staff)
+    answer = await house.agent(writer, stages=[stage_of(house)]).answer(asking(LIKE))
+    [task] = writer.tasks
+    assert INSTRUCTION in (task.system_prompt or "")
+    assert answer.response_text.startswith("The keeper trims the wick every four hours")
+    [cited] = answer.grounding_chunks
+    assert cited.verified_on == answer.generated_at.date()
+    [note] = footnotes(answer)
+    assert note.title.startswith("Course staff, ")
+    assert note.url is None
+    assert [one.question for one in answer.offered] == [COVERED]
+    stored = await house.sessions.turn_of(answer.query_id)
+    assert stored
+    assert all(one.chunk.verified_on is None for one in passages_of(stored))
+
+
+@pytest.mark.parametrize("how", ["retired", "stale", "denied by the judge", "of other staff"])
+async def test_a_model_is_not_given_what_does_not_hold(house: House, home: Any, how: str) -> None:
+    await verified(home, tenant=GUEST if how == "of other staff" else HOME)
+    answers, name = home
+    if how == "retired":
+        await answers.retire(name)
+    if how == "stale":
+        because = StaleBecause.SECTION_CHANGED
+        await write(house.engine, lambda db: mark_stale(db, name, because, (), now()))
+    judge = Judge(0.0) if how == "denied by the judge" else None
+    writer = ScriptedGenerator(quoting_the_staff)
+    stages = [stage_of(house, judge)]
+    await house.agent(writer, stages=stages).answer(asking(LIKE))
+    [task] = writer.tasks
+    assert INSTRUCTION not in (task.system_prompt or "")
+    assert not quoting_the_staff(task)
+
+
+async def test_what_staff_said_is_not_carried_into_the_next_answer(house: House, home: Any) -> None:
+    await verified(home, answer_text="The keeper trims the wick every four hours.")
+    agent = house.agent(ScriptedGenerator(quoting_the_staff), stages=[stage_of(house)])
+    session = uuid4()
+    first = await agent.answer(asking(LIKE, session_id=session))
+    assert first.grounding_chunks[0].verified_on is not None
+    answers, name = home
+    await answers.retire(name)
+    writer = ScriptedGenerator(quoting_the_staff)
+    await house.agent(writer, stages=[stage_of(house)]).answer(
+        asking("And why does the keeper do that?", session_id=session)
+    )
+    assert not [one for task in writer.tasks for one in quoting_the_staff(task)]

@@ -143,7 +143,7 @@ async def test_accounts_of_sources_that_went_go_and_the_others_stay(library: Lib
     await library.ingest("second")
     accounts = IngestAccounts(library.engine)
     assert [each.read for each in (await accounts.all())[COURSE.course_id]] == [3, 1]
-    await library.ingest("second", only_these=True)
+    await library.ingest("second", listed=())
     [left] = (await accounts.all())[COURSE.course_id]
     assert left.source.endswith("second")
     await library.catalogue.remove_course(COURSE.course_id)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
 
@@ -11,8 +12,9 @@ from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.index.vocabulary import count_words, words_from_bytes
 from core.ingestion import pipeline
+from core.ingestion.changes.store import CourseChanges
 from core.ingestion.edition.embedding import embedding_text
-from core.models import Course
+from core.models import Course, now
 from core.text.sentences import Span
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, failures
@@ -236,10 +238,10 @@ async def test_a_document_of_another_source_stays(library: Library) -> None:
     assert sorted(await library.files()) == ["charts.md", "gauges.md", "moon.md", "waves.md"]
 
 
-async def test_only_these_drops_what_no_source_names(library: Library) -> None:
+async def test_what_the_course_does_not_list_goes(library: Library) -> None:
     library.write({"waves.md": "# Waves\n\nWind makes waves.\n"}, "second")
     await library.ingest("book")
-    report = await library.ingest("second", only_these=True)
+    report = await library.ingest("second", listed=())
     assert (report.added, sorted(report.removed)) == (["waves.md"], sorted(BOOK))
     assert await library.files() == ["waves.md"]
 
@@ -281,10 +283,78 @@ async def test_a_folder_that_moved_takes_its_documents_along(library: Library) -
     assert (report.added, report.failed) == ([], [])
 
 
+async def test_a_reduced_copy_of_a_folder_that_is_gone_leaves_nothing_of_it(
+    library: Library,
+) -> None:
+    await library.ingest("book")
+    (library.folder / "book").rename(library.folder / "moved")
+    (library.folder / "moved" / "gauges.md").unlink()
+    report = await library.ingest("moved")
+    assert (report.removed, sorted(report.unchanged)) == (["gauges.md"], ["charts.md", "moon.md"])
+    [retired] = report.retired
+    assert (retired.name, retired.documents) == (str(library.folder / "book"), 1)
+    assert not retired.is_unlisted
+    documents = await library.catalogue.documents((await library.edition()).generation)
+    assert {document.origin for document in documents} == {str(library.folder / "moved")}
+
+
+async def test_a_folder_that_is_gone_stays_where_nothing_took_its_place(library: Library) -> None:
+    await library.ingest("book")
+    (library.folder / "book").rename(library.folder / "away")
+    library.write({"waves.md": "# Waves\n\nWind makes waves.\n"}, "second")
+    report = await library.ingest("second")
+    assert (report.removed, report.retired) == ([], [])
+    assert len(await library.files()) == 4
+
+
+async def test_a_source_that_is_not_listed_goes_at_the_next_ingestion_of_another(
+    library: Library,
+) -> None:
+    library.write({"waves.md": "# Waves\n\nWind makes waves.\n"}, "second")
+    library.write({"wind.md": "# Wind\n\nIt blows.\n"}, "third")
+    for name in ("book", "second", "third"):
+        await library.ingest(name)
+    report = await library.ingest("second", listed=[str(library.folder / "third")])
+    assert (sorted(report.removed), report.unchanged) == (sorted(BOOK), ["waves.md"])
+    assert [one.documents for one in report.retired] == [3]
+    assert sorted(await library.files()) == ["waves.md", "wind.md"]
+
+
+async def test_a_folder_that_was_emptied_does_not_empty_its_part_of_the_course(
+    library: Library,
+) -> None:
+    library.write({"waves.md": "# Waves\n\nWind makes waves.\n"}, "second")
+    await library.ingest("book", "second")
+    for path in (library.folder / "second").iterdir():
+        path.unlink()
+    with pytest.raises(IngestionError, match="has no document any more, and had 1"):
+        await library.ingest("book", "second", least_share=0.5)
+    assert len(await library.files()) == 4
+    assert (await library.ingest("book", "second")).removed == ["second/waves.md"]
+
+
+async def test_sections_that_changed_are_told_by_their_headings(library: Library) -> None:
+    first = await library.ingest("book")
+    assert not first.sections
+    library.write({"moon.md": BOOK["moon.md"].replace("the sun pulls", "the sun also pulls")})
+    library.write({"rivers.md": BOOK["gauges.md"]})
+    (library.folder / "book" / "gauges.md").unlink()
+    library.write({"bores.md": "# Bores\n\nA wave.\n\n## Where\n\nIn rivers.\n"})
+    second = await library.ingest("book")
+    assert second.sections.added == (("Bores",), ("Bores", "Where"))
+    assert second.sections.changed == (("The moon", "Spring tides"),)
+    assert second.sections.removed == ()
+    kept = await CourseChanges(library.engine).since(now() - timedelta(hours=1), "tides")
+    [change] = kept["tides"]
+    assert (change.added, change.changed, change.removed) == (2, 1, 0)
+    assert change.headings == second.sections
+    assert change.sources == (str(library.folder / "book"),)
+
+
 async def test_sources_that_are_the_whole_course_replace_all_of_it(library: Library) -> None:
     library.write({"moon.md": "# Moons\n\nJupiter has many moons.\n"}, "second")
     await library.ingest("book")
-    report = await library.ingest("second", only_these=True)
+    report = await library.ingest("second", listed=())
     assert (report.changed, sorted(report.removed)) == (["moon.md"], ["charts.md", "gauges.md"])
 
 

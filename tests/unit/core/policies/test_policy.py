@@ -10,7 +10,7 @@ from core.policies.policy import AnswerPolicy, AskedAt, Assignment, in_force, va
 from tests.samples import EARLIER
 
 PLACES = ("thread", "channel", "category", "server")
-HERE = AskedAt(PLACES, EARLIER, "discord:1")
+HERE = AskedAt(PLACES, EARLIER, frozenset({"discord:1"}))
 TASK = Assignment("Sheet 1", "Compute it.")
 
 
@@ -63,7 +63,7 @@ def test_before_its_beginning_and_from_its_end_on_the_next_wider_holds(
         "timed", "closed", place="channel", valid_from=EARLIER - hour, valid_until=EARLIER + hour
     )
     wide = policy("wide", "hints", place="server")
-    at = AskedAt(PLACES, EARLIER + hours * hour, "discord:1")
+    at = AskedAt(PLACES, EARLIER + hours * hour, HERE.tenants)
     assert holding(timed, wide, at=at) == ("timed" if holds else "wide")
 
 
@@ -87,9 +87,13 @@ def test_a_section_is_narrower_than_its_place() -> None:
     assert holding(section, everywhere) == "all"
 
 
-def test_what_a_tenant_set_holds_there_and_in_direct_messages() -> None:
+def test_what_a_tenant_set_holds_there_and_in_its_peoples_direct_messages() -> None:
     own = policy("own", "closed", tenant="discord:1")
     other = policy("other", "closed", tenant="discord:2")
     assert holding(own) == "own"
     assert holding(other) is None
-    assert holding(other, at=AskedAt(("dm",), EARLIER, None)) == "other"
+    in_both = AskedAt(("dm",), EARLIER, frozenset({"discord:1", "discord:2"}))
+    assert holding(other, at=in_both) == "other"
+    in_one = AskedAt(("dm",), EARLIER, frozenset({"discord:1"}))
+    assert holding(own, other, at=in_one) == "own"
+    assert holding(other, at=in_one) is None

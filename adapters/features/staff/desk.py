@@ -1,15 +1,14 @@
 """What students ask the staff, and what staff do about it, the same on every platform."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import Location
 from adapters.access.standing import Presence, StaffStanding
 from adapters.features.answer_actions import AnswerActions, Clicker, Declined
-from adapters.features.staff_cards import (
+from adapters.features.staff.cards import (
     AnswerForm,
     HelpCard,
     QueuePage,
@@ -17,6 +16,7 @@ from adapters.features.staff_cards import (
     form_of_answer,
     form_of_turn,
 )
+from adapters.features.staff.replying import ReplyAddress, reply_to
 from adapters.intake.front_desk import FrontDesk, Received
 from adapters.intake.incoming_message import IncomingMessage
 from core.access.reading import Reader
@@ -24,17 +24,14 @@ from core.access.tenants import Tenant
 from core.errors import RequestError, VectorIndexError
 from core.help_requests.base import HelpReason, HelpRequest, HelpState, help_id_for
 from core.i18n import text
-from core.inbox.base import Acceptance, Answered, Arrival, Kind, lane_for, request_id_for
+from core.inbox.base import Acceptance
 from core.inbox.store import Inbox
 from core.models import (
-    AgentRequest,
     ConversationTurn,
     Outcome,
-    UserContext,
     now,
-    session_id_for,
 )
-from core.staff_answers import Sent, StaffAnswers, answer_to
+from core.staff_answers import Sent, StaffAnswers
 from core.storage.feedback import Feedback
 from core.storage.sessions.rows import FORGOTTEN_USER
 from core.storage.sessions.store import SessionStore
@@ -53,11 +50,6 @@ from core.verified_answers.folding import fold
 
 _AT_ONCE = 4
 """Cards that are shown at a time."""
-PINGS = "pings"
-"""In an arrival's address: that its reply notifies the asker."""
-
-ReplyAddress = Callable[[Arrival, str | None], Mapping[str, Any]]
-"""Returns where a reply to a question goes, from its event and the thread that it is in by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +186,7 @@ class StaffDesk:
         Raises:
             RequestError: when they are staff of none.
         """
-        courses = await self._courses(reviewer)
+        courses = await self.courses_of(reviewer)
         tenants = reviewer.who.tenants
         requests = self._staff.requests
         total = await requests.number_waiting(tenants, courses)
@@ -207,6 +199,22 @@ class StaffDesk:
                 elsewhere += (await requests.counts(course_id, tenants)).waiting
         shown = offset + len(cards)
         return QueuePage(tuple(cards), total, offset, shown if shown < total else None, elsewhere)
+
+    async def courses_of(self, reviewer: Reviewer) -> list[str]:
+        """Return the courses of which somebody is staff where they are.
+
+        Raises:
+            RequestError: when they are staff of none.
+        """
+        here = await self._desk.here(reviewer.location)
+        courses = [
+            course_id
+            for course_id in await self._directory.courses(here.reader)
+            if await self._standing.is_staff_of(reviewer.who, course_id)
+        ]
+        if not courses:
+            raise RequestError(user_message=text("queue-for-staff"))
+        return courses
 
     async def take(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
         """Hold a request for half an hour, and return its card."""
@@ -253,7 +261,7 @@ class StaffDesk:
         draft = self._drafted(turn, reviewer, question, said, tenant=request.tenant)
         events = await self._inbox.all_of_request(request.request_id)
         event = next((one for one in events if one.key == request.key), None)
-        reply = _reply(request, original, event, turn, position, address)
+        reply = reply_to(request, original, event, turn, position, address)
         try:
             sent = await self._staff.answer(request, draft, reply)
         except VectorIndexError as error:
@@ -292,7 +300,7 @@ class StaffDesk:
     async def verified(self, reviewer: Reviewer, offset: int = 0) -> Sequence[VerifiedCard]:
         """Return the answers of a tenant's staff, those to look at again first."""
         found: list[VerifiedAnswer] = []
-        for course_id in await self._courses(reviewer):
+        for course_id in await self.courses_of(reviewer):
             for tenant in reviewer.who.tenants:
                 found += await self._staff.answers.all(course_id, tenant)
         found.sort(key=lambda one: one.state is not VerifiedState.STALE)
@@ -301,7 +309,7 @@ class StaffDesk:
     async def number_verified(self, reviewer: Reviewer) -> int:
         """Return how many answers `verified` has in all."""
         count = 0
-        for course_id in await self._courses(reviewer):
+        for course_id in await self.courses_of(reviewer):
             for tenant in reviewer.who.tenants:
                 count += len(await self._staff.answers.all(course_id, tenant))
         return count
@@ -334,18 +342,6 @@ class StaffDesk:
         return text("verified-retired")
 
     # --- checks -------------------------------------------------------------------------
-
-    async def _courses(self, reviewer: Reviewer) -> list[str]:
-        """Return the courses of which somebody is staff where they are."""
-        here = await self._desk.here(reviewer.location)
-        courses = [
-            course_id
-            for course_id in await self._directory.courses(here.reader)
-            if await self._standing.is_staff_of(reviewer.who, course_id)
-        ]
-        if not courses:
-            raise RequestError(user_message=text("queue-for-staff"))
-        return courses
 
     async def _admit(self, reviewer: Reviewer, course_id: str) -> None:
         """Raise Declined unless somebody is staff of a course that may be read where they are."""
@@ -407,9 +403,7 @@ class StaffDesk:
         return reasons.get(turn.outcome, HelpReason.ASKED)
 
     async def _card(self, request: HelpRequest, user_id: str) -> HelpCard:
-        turn = await self._sessions.turn_of(request.request_id)
-        is_there = turn is not None and turn.user_id != FORGOTTEN_USER
-        return HelpCard(request, turn if is_there else None, user_id)
+        return HelpCard.of(request, await self._sessions.turn_of(request.request_id), user_id)
 
     async def _keep(self, answer_id: UUID, draft: Draft) -> str:
         try:
@@ -480,55 +474,3 @@ def _not_free(request: HelpRequest) -> str:
             return text("queue-dismissed-already")
         case _:
             return text("queue-taken-by-another")
-
-
-def _reply(
-    request: HelpRequest,
-    original: Arrival,
-    event: Answered | None,
-    turn: ConversationTurn,
-    position: int,
-    address: ReplyAddress,
-) -> Arrival:
-    """Return the event that shows a staff's answer where the question was asked."""
-    thread = event.thread if event is not None else request.thread
-    key = f"{original.platform}:staff:{request.help_id}"
-    session = turn.agent_response.conversation_id
-    if thread is not None and not original.address.get("dm"):
-        session = session_id_for(original.platform, original.workspace, original.channel, thread)
-    asked = AgentRequest(
-        request_id=request_id_for(key),
-        course_id=request.course_id,
-        query_text=turn.user_input,
-        session_id=session,
-        user_id=request.asked_by,
-        verified_answer=answer_to(request),
-        sent_by_staff=True,
-        user_context=UserContext(
-            platform=original.platform,
-            workspace=original.workspace,
-            channel=original.channel,
-            thread=thread,
-            locale=request.locale,
-        ),
-    )
-    lane = original.lane
-    if thread is not None:
-        lane = lane_for(original.platform, original.workspace, original.channel, thread)
-    return replace(
-        original,
-        key=key,
-        kind=Kind.REPLY,
-        about=None,
-        lane=lane,
-        position=position,
-        address={**address(original, thread), PINGS: True},
-        request=asked,
-        refusal=None,
-        pending=None,
-        token=None,
-        token_expires_at=None,
-        sent_at=None,
-        told_to_wait=False,
-        gist=None,
-    )

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
+from uuid import UUID
 
 from adapters.markdown.footnotes import place_in_book
 from core.help_requests.base import HelpReason, HelpRequest, HelpState
+from core.help_requests.cards import QueueCard
 from core.i18n import Message, text
 from core.i18n.dates import date_of
 from core.markdown.writing import one_line
 from core.models import EXPLAIN_QUOTE, ConversationTurn, now
+from core.storage.sessions.rows import FORGOTTEN_USER
 from core.verified_answers.base import (
     LONGEST_ANSWER,
     LONGEST_QUESTION,
@@ -19,6 +23,7 @@ from core.verified_answers.base import (
     passages_of,
 )
 
+_PAGES = UUID("6d0a3d6e-0000-4000-8000-000000000000")
 LONGEST_BESIDE = 2_400
 """Characters of passages beside a form."""
 _LONGEST_PASSAGE = 500
@@ -58,8 +63,27 @@ class HelpCard:
     request: HelpRequest
     turn: ConversationTurn | None
     """The bot's answer; None: its asker is forgotten, or the question was deleted."""
-    reader: str
-    """The pseudonym of who looks at it."""
+    reader: str | None = None
+    """The pseudonym of who looks at it; None: all of a channel."""
+
+    @classmethod
+    def of(
+        cls, request: HelpRequest, turn: ConversationTurn | None, reader: str | None = None
+    ) -> Self:
+        """Return the card of a request; a turn that was forgotten is none."""
+        is_there = turn is not None and turn.user_id != FORGOTTEN_USER
+        return cls(request, turn if is_there else None, reader)
+
+    @property
+    def shown(self) -> QueueCard:
+        """What it shows, in the current language."""
+        return QueueCard(
+            help_id=self.request.help_id,
+            question=self.question,
+            status=self.status,
+            said=text("queue-bot-said", answer=self.answer) if self.answer else "",
+            is_open=not self.state.is_over and self.turn is not None,
+        )
 
     @property
     def question(self) -> str:
@@ -166,6 +190,17 @@ class VerifiedCard:
                 _shortened(one_line(one.before), _LONGEST_PASSAGE),
                 _shortened(one_line(after), _LONGEST_PASSAGE),
             )
+
+
+def page_name(offset: int, *, of_verified: bool) -> UUID:
+    """Return the id of a More button: it says where the next page begins, and of what it is."""
+    return UUID(int=_PAGES.int + (offset << 1) + int(of_verified))
+
+
+def page_of(name: UUID) -> tuple[int, bool]:
+    """Return where the page of a More button begins, and whether it is of verified answers."""
+    number = name.int - _PAGES.int
+    return number >> 1, bool(number & 1)
 
 
 def form_of_turn(turn: ConversationTurn) -> AnswerForm:

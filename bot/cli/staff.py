@@ -1,0 +1,134 @@
+"""`glossator queue` and `glossator verified`: what students ask the staff, and what they said."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from pydantic_core import to_jsonable_python
+
+from adapters.features.staff.cards import HelpCard, VerifiedCard
+from adapters.markdown.footnotes import place_in_book
+from adapters.markdown.printable import printable
+from bot.cli.context import check_is_known, services
+from bot.cli.exits import Exit, UsageError
+from bot.wiring import Services
+from core.help_requests.store import HelpRequests
+from core.verified_answers.base import VerifiedAnswer
+from core.verified_answers.store import VerifiedAnswers
+
+
+async def list_queue(course_id: str, *, as_json: bool) -> int:
+    """Print the questions about a course that wait for its staff, oldest first."""
+    async with services(needs_room=False) as opened:
+        await check_is_known(opened, course_id)
+        waiting = await HelpRequests(opened.engine).of_course(course_id)
+        turns = [await opened.sessions.turn_of(one.request_id) for one in waiting]
+    cards = [HelpCard.of(one, turn) for one, turn in zip(waiting, turns, strict=True)]
+    if as_json:
+        print(_json([_card_as_json(card) for card in cards]))
+        return Exit.OK
+    for card in cards:
+        request = card.request
+        print(printable(f"{request.help_id}  {request.tenant}  {card.status}"))
+        print(printable(f"    {card.question}"))
+    if not cards:
+        print(f"No question about {course_id} waits for the staff.")
+    return Exit.OK
+
+
+async def list_verified(course_id: str, *, as_json: bool) -> int:
+    """Print the answers of a course that are not retired, those to look at again first."""
+    async with services(needs_room=False) as opened:
+        await check_is_known(opened, course_id)
+        answers = await VerifiedAnswers(opened.engine).all(course_id)
+    if as_json:
+        print(_json([_answer_as_json(one) for one in answers]))
+        return Exit.OK
+    for answer in answers:
+        card = VerifiedCard(answer)
+        print(printable(f"{answer.answer_id}  {answer.tenant}  {card.status}"))
+        print(printable(f"    {card.question}"))
+    if not answers:
+        print(f"The staff of {course_id} have verified no answer yet.")
+    return Exit.OK
+
+
+async def show_verified(answer_id: UUID, *, as_json: bool) -> int:
+    """Print an answer with all that is known of it."""
+    async with services(needs_room=False) as opened:
+        answer = await _known(opened, answer_id)
+        revisions = await VerifiedAnswers(opened.engine).revisions(answer_id)
+    if as_json:
+        said = [{"revision": n, "answer": text, "at": at} for n, text, at in revisions]
+        print(_json({**_answer_as_json(answer), "revisions": said}))
+        return Exit.OK
+    card = VerifiedCard(answer)
+    print(printable(f"{card.question}\n{answer.state}. {card.status}\n\n{answer.answer_text}"))
+    for one in answer.citations:
+        print(printable(f"\n[{one.marker}] {place_in_book(one.chunk).title}\n    {one.quote}"))
+    for phrasing in answer.phrasings:
+        print(printable(f"\nAlso asked as: {phrasing.text}"))
+    for before, after in card.changes():
+        print(printable(f"\nBefore: {before}\nNow: {after}"))
+    return Exit.OK
+
+
+async def retire_verified(answer_id: UUID) -> int:
+    """Show an answer to no one any more."""
+    async with services() as opened:
+        await _known(opened, answer_id)
+        if not await VerifiedAnswers(opened.engine).retire(answer_id):
+            raise UsageError(f"{answer_id} is retired already.")
+    print(f"Retired: {answer_id}.")
+    return Exit.OK
+
+
+async def _known(opened: Services, answer_id: UUID) -> VerifiedAnswer:
+    answer = await VerifiedAnswers(opened.engine).get(answer_id)
+    if answer is None:
+        raise UsageError(f"There is no verified answer {answer_id}.")
+    return answer
+
+
+def _card_as_json(card: HelpCard) -> dict[str, Any]:
+    request = card.request
+    return {
+        "id": request.help_id,
+        "course_id": request.course_id,
+        "tenant": str(request.tenant),
+        "reason": request.reason,
+        "state": card.state,
+        "opened_at": request.opened_at,
+        "question": card.question,
+        "request_id": request.request_id,
+    }
+
+
+def _answer_as_json(answer: VerifiedAnswer) -> dict[str, Any]:
+    return {
+        "id": answer.answer_id,
+        "course_id": answer.course_id,
+        "tenant": str(answer.tenant),
+        "state": answer.state,
+        "because": answer.because,
+        "scope": answer.scope.kind,
+        "revision": answer.revision,
+        "question": answer.question,
+        "phrasings": [one.text for one in answer.phrasings],
+        "answer": answer.answer_text,
+        "citations": [
+            {
+                "marker": one.marker,
+                "document": one.document,
+                "headings": one.headings,
+                "quote": one.quote,
+            }
+            for one in answer.citations
+        ],
+        "verified_at": answer.verified_at,
+        "generation": answer.generation,
+    }
+
+
+def _json(content: object) -> str:
+    return json.dumps(to_jsonable_python(content), ensure_ascii=False, indent=2)

@@ -1,0 +1,89 @@
+"""Files of a folder as documents, in the order of the site that they are the text of."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.errors import SourceUnavailable, UnsupportedDocument
+from core.ingestion.account.left_out import LeftOut
+from core.ingestion.account.names import unique_names
+from core.ingestion.assets import digest_of_assets
+from core.ingestion.chunks.passages import Placement
+from core.ingestion.document import ParsedDocument
+from core.ingestion.sandbox.sandbox import ParseJob
+from core.ingestion.sites.site import Site, SitePage
+from core.ingestion.sources.digests import digest_of
+from core.ingestion.sources.source import SourceDocument, SourceReader, published_at
+
+
+class FileSource:
+    """Files of a folder, in the order of the site that they are the text of."""
+
+    def __init__(
+        self, name: str, reader: SourceReader, site: Site, base_url: str | None, prefix: str = ""
+    ) -> None:
+        self.name = name
+        self.base_url = base_url
+        self.warnings: Sequence[str] = site.warnings
+        paths = [*(page.path for page in site.pages), *(left.path for left in site.left_out)]
+        self._names = unique_names(prefix, paths)
+        self.left_out: Sequence[LeftOut] = [
+            replace(left, path=self._names[left.path]) for left in site.left_out
+        ]
+        self._reader = reader
+        self._site = site
+
+    async def documents(self) -> list[SourceDocument]:
+        """Return the site's pages; nothing is read yet."""
+        assets = await asyncio.to_thread(digest_of_assets, self._site)
+        return [
+            _File(
+                Placement(
+                    source_file=self._names[page.path],
+                    origin=self.name,
+                    title=page.title,
+                    module=page.module or None,
+                    url=published_at(self.base_url, page.url_path),
+                ),
+                self._reader,
+                page,
+                self._site,
+                assets,
+            )
+            for page in self._site.pages
+        ]
+
+
+@dataclass
+class _File:
+    place: Placement
+    reader: SourceReader
+    page: SitePage
+    site: Site
+    assets: str
+    data: bytes = b""
+
+    async def read(self) -> None:
+        try:
+            path = self.site.folder / self.page.path
+            size = (await asyncio.to_thread(path.stat)).st_size
+            if size > self.reader.max_bytes:
+                raise UnsupportedDocument(f"is larger than {self.reader.max_bytes / 1e6:.0f} MB")
+            self.data = await asyncio.to_thread(path.read_bytes)
+        except OSError as error:
+            raise SourceUnavailable(f"cannot be read: {error.strerror}") from error
+
+    def fingerprint(self) -> str:
+        return digest_of(self.data, self.place, self.page.dialect, self.assets)
+
+    async def parse(self) -> ParsedDocument:
+        page = self.page
+        return await self.reader.sandbox.parse(
+            ParseJob(
+                self.data,
+                page.path,
+                dialect=page.dialect,
+                include_root=self.site.folder,
+                include_folders=self.site.include_roots,
+            )
+        )

@@ -1,0 +1,103 @@
+"""A site of Jekyll and one of Hugo, with what is easily got wrong: drafts, parents, weights."""
+
+JEKYLL = {
+    "_config.yml": """\
+title: The sea
+url: https://course.example
+baseurl: /sea
+permalink: pretty
+theme: just-the-docs
+include: ["_extra"]
+exclude: ["old/", "*.bak.md"]
+collections:
+  labs:
+    output: true
+    permalink: /labs/:name/
+  notes:
+    output: false
+""",
+    "Gemfile": "source 'x'\n",
+    "index.md": "---\ntitle: Home\nnav_order: 1\n---\nThe sea is wide.\n",
+    "waves.md": "---\ntitle: Waves\nnav_order: 3\n---\n# Waves\n\nWind makes waves.\n\n"
+    "## Height\n\nOne.\n\n## Height\n\nTwo.\n{: .note}\n",
+    "foam.md": "---\ntitle: Foam\nparent: Waves\nnav_order: 2\n---\nFoam is air.\n",
+    "spray.md": "---\ntitle: Spray\nparent: Waves\nnav_order: 1\npermalink: /spray-at-sea\n---\n"
+    "Spray is water.\n",
+    "tides.md": "---\ntitle: Tides\nnav_order: 2\n---\n"
+    "{% include toc.html %}The moon pulls{{ site.x }}.\n\n{% raw %}`{{ kept }}`{% endraw %}\n\n"
+    "{% comment %}Nothing of this.{% endcomment %}{% highlight python %}\nprint(1)\n"
+    "{% endhighlight %}\n\n{:toc}\n",
+    "circle.md": "---\ntitle: Circle\nparent: Round\n---\nOne half.\n",
+    "round.md": "---\ntitle: Round\nparent: Circle\n---\nThe other half.\n",
+    "hidden.md": "---\ntitle: Hidden\npublished: false\n---\nNot yet.\n",
+    "plain.md": "# Plain\n\nNo front matter at all.\n",
+    "_extra/more.md": "---\ntitle: More\n---\nUnderscored, and included.\n",
+    "_secret/less.md": "---\ntitle: Less\n---\nUnderscored.\n",
+    "_drafts/idea.md": "---\ntitle: Idea\n---\nAn idea.\n",
+    "_labs/02-gauge.md": "---\ntitle: The gauge\norder: 2\n---\nRead a gauge.\n",
+    "_labs/01-chart.md": "---\ntitle: The chart\norder: 1\n---\nRead a chart.\n",
+    "_notes/staff.md": "---\ntitle: Staff\n---\nFor staff.\n",
+    "_posts/2026-03-04-spring-tide.md": "---\ntitle: Spring tide\ncategories: [news]\n---\nHigh.\n",
+    "_posts/undated.md": "---\ntitle: Undated\n---\nNo date.\n",
+    "old/waves.md": "---\ntitle: Old waves\n---\nAn earlier edition.\n",
+    "copy.bak.md": "---\ntitle: Copy\n---\nA copy.\n",
+    "_layouts/default.html": "<main>{{ content }}</main>",
+    "_site/index.html": "<p>made</p>",
+    "robots.txt": "User-agent: *\n",
+}
+JEKYLL_NAVIGATION = {
+    "_config.yml": "url: https://course.example\ntheme: minimal-mistakes\n",
+    "_data/navigation.yml": """\
+main:
+  - title: Elsewhere
+    url: https://elsewhere.example/
+docs:
+  - title: The coast
+    children:
+      - title: "Cliffs first"
+        url: /cliffs.html
+      - title: Beaches
+        url: /beaches
+      - title: Gone
+        url: /gone.html
+""",
+    "index.md": "---\n---\nThe coast.\n",
+    "beaches.md": "---\ntitle: Beaches of sand\n---\nSand.\n",
+    "cliffs.md": "---\ntitle: Cliffs\n---\nChalk.\n",
+    "weeks/one.md": "---\ntitle: One\n---\nWeek one.\n",
+}
+HUGO = {
+    "hugo.toml": """\
+baseURL = "https://course.example/sea/"
+title = "The sea"
+defaultContentLanguage = "en"
+[languages.en]
+[languages.de]
+[[menus.main]]
+pageRef = "/waves"
+[[menus.main]]
+pageRef = "/gone"
+""",
+    "content/_index.md": "---\ntitle: The sea\n---\nThe sea is wide.\n",
+    "content/about.md": "+++\ntitle = 'About us'\nweight = 30\n+++\nWe sail.\n",
+    "content/waves/_index.md": "+++\ntitle = 'Waves'\nlinkTitle = 'On waves'\nweight = 20\n+++\n"
+    "Wind makes waves.\n",
+    "content/waves/Foam and spray.md": "---\ntitle: Foam\nweight: 2\n---\n## Air\n\nOne.\n\n"
+    "## Air\n\nTwo.\n",
+    "content/waves/height.md": "---\ntitle: Height\nweight: 1\nslug: how-high\n---\n"
+    '{{< figure src="a.png" >}}Metres.\n\n{{% notice tip %}}Look up.{{% /notice %}}\n\n'
+    '{{< highlight go >}}\nprint("h")\n{{< /highlight >}}\n\nWrite `{{</* ref "x" */>}}`.\n',
+    "content/waves/unweighted.md": "---\ntitle: Unweighted\n---\nLast.\n",
+    "content/waves/unweighted.de.md": "---\ntitle: Ohne Gewicht\n---\nZuletzt.\n",
+    "content/tides/_index.md": "---\ntitle: Tides\nweight: 10\n---\nThe moon pulls.\n",
+    "content/tides/spring/index.md": "---\ntitle: Spring tides\n---\nHigh water.\n",
+    "content/tides/spring/part.md": "---\ntitle: Part\n---\nA part.\n",
+    "content/tides/spring/table.pdf": b"%PDF-1.4 broken",
+    "content/tides/old.md": "---\ntitle: Old\nurl: /archive/old-tides/\n---\nOld tides.\n",
+    "content/_drafts/now.md": "---\ntitle: Now\n---\nUnderscored, and published.\n",
+    "content/later.md": "---\ntitle: Later\ndraft: true\n---\nLater.\n",
+    "content/nowhere.md": "---\ntitle: Nowhere\nbuild:\n  render: never\n---\nNowhere.\n",
+    "content/raw.html": "<p>raw</p>",
+    "public/index.html": "<p>made</p>",
+    "themes/t/README.md": "# A theme\n",
+}
