@@ -16,7 +16,7 @@ MODULE = "tests.bench.touched.recorder"
 """To be run in place of `bot`."""
 BEGIN, END = signal.SIGUSR1, signal.SIGUSR2
 RECORD = "touched.json"
-"""In the current folder, after END: pairs of file and function, in the order of their first call."""
+"""In the current folder, after END: pairs of file and function, in the order of first calls."""
 
 _ROOT = f"{Path(__file__).resolve().parents[3]}{os.sep}"
 _PRODUCT = tuple(f"{_ROOT}{package}{os.sep}" for package in ("adapters", "bot", "core"))
