@@ -31,11 +31,10 @@ class Recorder:
         self._seen: dict[int, CodeType] = {}
 
     def install(self) -> None:
-        """Watch all threads from now on, and wait for BEGIN."""
+        """Wait for BEGIN, from which the main thread is watched, and each other thread."""
         signal.signal(BEGIN, self._begin)
         signal.signal(END, self._end)
         threading.setprofile(self._profile)
-        sys.setprofile(self._profile)
 
     def _profile(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
@@ -51,9 +50,11 @@ class Recorder:
     def _begin(self, *_: object) -> None:
         self._seen.clear()
         self._is_on = True
+        sys.setprofile(self._profile)
 
     def _end(self, *_: object) -> None:
         self._is_on = False
+        sys.setprofile(None)
         touched = [
             (code.co_filename.removeprefix(_ROOT).replace(os.sep, "/"), code.co_qualname)
             for code in self._seen.values()
