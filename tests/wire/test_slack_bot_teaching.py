@@ -136,27 +136,6 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     assert not [m for m in trial.from_bot(channel) if "gl:t" in labels(m)]
 
 
-async def test_a_card_that_was_posted_by_a_bot_that_died_is_found_again(trial: Trial) -> None:
-    world, ann, owner = trial.world, trial.user(), trial.world.owner
-    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
-    asked = "Which admiral drained the lagoon of Tunis?"
-    await said_to_course(trial, owner, room, "queue post")
-    answer = await trial.ask(ann, channel, asked)
-    await trial.result_of(await world.click(ann, answer, "gl:k"))
-    card = await card_in(trial, room, asked, "open")
-    assert await trial.bot.stop() == 0
-    forgotten = "UPDATE queue_cards SET message = NULL, shown = NULL, claimed_until = NULL"
-    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
-        db.execute(f"{forgotten} WHERE channel = ?", [room.id])
-    await trial.bot.start()
-    await world.click(owner, card, "gl:z")
-    closed = await card_in(trial, room, asked, "closed")
-    assert closed.ts == card.ts
-    assert len([m for m in trial.from_bot(room) if asked in m.shown]) == 1
-    assert "no longer posted" in await said_to_course(trial, owner, room, "queue stop")
-    assert "were not posted" in await said_to_course(trial, owner, room, "queue stop")
-
-
 async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
     room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
