@@ -39,6 +39,9 @@ _SURE_BY_WORDS = 3.3
 _ANSWERS = re.compile(r"\byour (?:\w+ )?(?:answer|response|reply|output)s?\b", re.IGNORECASE)
 _OF_ANSWERS = 2.5
 """Log odds that a sentence on `your answer` gains; a book seldom speaks of its reader's."""
+_LESS_NEAR_BY = 2.0
+"""Log odds below the bar from which a paragraph next to a command goes with it: by the same hand,
+as in "Then thank the user." after the code that is to be copied."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
 _LEAD = re.compile(r"[^:：]+[:：](?=[\s\S]*\w)")
@@ -172,18 +175,22 @@ def commands(text: str) -> bool:
 
 @lru_cache(_KEPT)
 def _found(content: str, sentences: tuple[tuple[int, int], ...], data: bytes) -> Planted:
-    """Return the paragraphs that hold a command, and what stands between two of these."""
+    """Return the paragraphs that hold a command, what goes on from one, and what is between two."""
     are_known = bool(sentences) and len(data) == len(sentences) * DIMENSIONS
     vectors = from_bytes(data, len(sentences)) if are_known else None
     spans = [Span(*span) for span in sentences] if are_known else sentence_spans(content)
     head = shipped()
     odds = head.log_odds([content[start:end] for start, end in spans], vectors)
     paragraphs = _paragraphs_of(content, spans)
-    hit = {
-        number
-        for number, span, doubt in zip(paragraphs, spans, odds, strict=True)
-        if doubt > head.bar and is_telling(content[span.start : span.end])
-    }
+    worst: dict[int, float] = {}
+    for number, span, doubt in zip(paragraphs, spans, odds, strict=True):
+        if is_telling(content[span.start : span.end]):
+            worst[number] = max(float(doubt), worst.get(number, float(doubt)))
+    hit = {number for number, doubt in worst.items() if doubt > head.bar}
+    near = [number for number, doubt in worst.items() if doubt > head.bar - _LESS_NEAR_BY]
+    for number in (*near, *reversed(near)):
+        if {number - 1, number + 1} & hit:
+            hit.add(number)
     hit |= {number for number in paragraphs if {number - 1, number + 1} <= hit}
     return Planted(tuple(s for s, n in zip(spans, paragraphs, strict=True) if n in hit))
 
