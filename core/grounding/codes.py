@@ -1,9 +1,11 @@
-"""Finds the codes in a question, such as the number of an error, that passages do not hold."""
+"""Finds the codes in a text, such as the number of an error, that passages do not hold."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 _CODE = re.compile(r"(?<![\w.-])[a-z]{1,6}[-_]?\d{2,}[a-z]?(?![\w-])", re.IGNORECASE)
+_NAME = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*\d[^\W_]*")
 _BETWEEN = re.compile(r"[\s_-]+")
 
 
@@ -20,5 +22,17 @@ def missing_codes(question: str, passages: Iterable[str]) -> list[str]:
     return [code for code in codes if _folded(code) not in known]
 
 
+def adds_code(claim: str, passages: Iterable[str]) -> bool:
+    """Return whether a claim has letters with digits after them, as `E044` or `H2O`, of its own.
+
+    >>> adds_code("It ends with E044.", ["It ends with e-044."]), adds_code("See A1.", ["See A2."])
+    (False, True)
+    """
+    if not (names := _NAME.findall(unicodedata.normalize("NFKC", claim))):
+        return False
+    known = "\n".join(map(_folded, passages))
+    return any(_folded(name) not in known for name in names)
+
+
 def _folded(text: str) -> str:
-    return _BETWEEN.sub("", text).casefold()
+    return _BETWEEN.sub("", unicodedata.normalize("NFKC", text)).casefold()

@@ -130,6 +130,12 @@ def views_of(text: str) -> tuple[str, ...]:
     return (text, *dict.fromkeys(v for v in views if v != text and _says_something(v)))
 
 
+def _median(values: Floats) -> float:
+    """Return the middle value, as `np.median` does, which imports masked arrays for it."""
+    ordered, middle = np.sort(values), len(values) // 2
+    return float(ordered[middle - 1 + len(values) % 2 : middle + 1].mean())
+
+
 def in_context(
     words: Floats, meaning: Floats | None = None, vectors: Vectors | None = None
 ) -> Floats:
@@ -139,7 +145,7 @@ def in_context(
     """
     count = len(words)
     ones, nothing = np.ones(count, np.float32), np.zeros(count, np.float32)
-    around = [np.full(count, np.median(words), np.float32) if count > 1 else nothing]
+    around = [np.full(count, _median(words), np.float32) if count > 1 else nothing]
     if meaning is None or vectors is None:
         return np.column_stack([words, *around, ones])
     if count < 2:
@@ -147,7 +153,7 @@ def in_context(
     others = vectors.sum(axis=0) - vectors
     lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-9)
     near = (vectors * others).sum(axis=1) / lengths
-    around += [np.full(count, np.median(meaning), np.float32), near, near - np.median(near)]
+    around += [np.full(count, _median(meaning), np.float32), near, near - _median(near)]
     return np.column_stack([words, meaning, *around, ones])
 
 

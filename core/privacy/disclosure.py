@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, false, inspect, or_, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff_store import StaffRow
+from core.help_requests.cards import QueueCardRow
 from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow, user_subject
 from core.inbox.rows import CursorRow, InboxRow, PostRow
@@ -74,6 +75,8 @@ def _about(
         help_request,
         or_(help_request.asked_by.in_(user_ids), help_request.taken_by.in_(user_ids)),
     )
+    own_requests = select(help_request.help_id).where(help_request.asked_by.in_(user_ids))
+    yield QueueCardRow, QueueCardRow.help_id.in_(own_requests)
     yield said, or_(said.asked_by.in_(user_ids), said.verified_by.in_(user_ids))
     yield VerifiedPhrasingRow, VerifiedPhrasingRow.user_id.in_(user_ids)
     own_events = select(InboxRow.key).where(InboxRow.user_id.in_(user_ids))

@@ -13,6 +13,7 @@ from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
 from core.help_requests.base import HelpReason, HelpRequest, help_id_for
+from core.help_requests.cards import QueueCards, QueueChannel
 from core.help_requests.store import HelpRequests
 from core.inbox.base import Posted, request_id_for
 from core.inbox.places import InboxPlaces
@@ -69,6 +70,11 @@ async def passed_on(engine: AsyncEngine, number: int, user: str) -> None:
         HelpReason.ASKED, now(),
     )  # fmt: skip
     await HelpRequests(engine).open(request, f"what {user} asks")
+    cards = QueueCards(engine)
+    await cards.choose([QueueChannel("algorithms", "test", "w", "staff-room")])
+    due = await cards.claim(["test"])
+    assert due is not None
+    await cards.shown(due, f"card-{number}", request.at(now()))
     answers, answer_id = VerifiedAnswers(engine), uuid4()
     said = Draft(
         "algorithms",

@@ -1,6 +1,6 @@
 """A site of Jekyll and one of Hugo, with what is easily got wrong: drafts, parents, weights."""
 
-JEKYLL = {
+JEKYLL: dict[str, str | bytes] = {
     "_config.yml": """\
 title: The sea
 url: https://course.example
@@ -45,7 +45,7 @@ collections:
     "_site/index.html": "<p>made</p>",
     "robots.txt": "User-agent: *\n",
 }
-JEKYLL_NAVIGATION = {
+JEKYLL_NAVIGATION: dict[str, str | bytes] = {
     "_config.yml": "url: https://course.example\ntheme: minimal-mistakes\n",
     "_data/navigation.yml": """\
 main:
@@ -66,7 +66,7 @@ docs:
     "cliffs.md": "---\ntitle: Cliffs\n---\nChalk.\n",
     "weeks/one.md": "---\ntitle: One\n---\nWeek one.\n",
 }
-HUGO = {
+HUGO: dict[str, str | bytes] = {
     "hugo.toml": """\
 baseURL = "https://course.example/sea/"
 title = "The sea"

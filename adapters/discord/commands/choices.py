@@ -19,4 +19,6 @@ CHOICES = {
     "hints": Message("choice-hints"),
     "sections": Message("choice-sections"),
     "closed": Message("choice-closed"),
+    "post here": Message("choice-post-here"),
+    "stop": Message("choice-stop"),
 }

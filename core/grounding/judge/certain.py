@@ -1,5 +1,6 @@
 """What code is certain of before any judge is asked: copied words, code, links and numbers."""
 
+from core.grounding.codes import adds_code
 from core.grounding.copied import (
     adds_link,
     adds_quotation,
@@ -21,8 +22,8 @@ def is_copied(claim: CitedClaim) -> bool:
 def certain_flaw(claim: CitedClaim) -> Flaw | None:
     """Return what the claim surely has that neither its sentences nor their titles have.
 
-    That is code, a link or a mention, a number or its unit, a sign of a formula, or
-    words in quotation marks.
+    That is code, a link or a mention, a number or its unit, a name with digits, a sign of a
+    formula, or words in quotation marks.
     """
     code = [" ".join(found.content.split()) for found in code_in(claim.text)]
     source = [*claim.sentences, *claim.headings]
@@ -31,7 +32,7 @@ def certain_flaw(claim: CitedClaim) -> Flaw | None:
     if adds_link(claim.text, claim.sentences):
         return Flaw.LINK
     prose, cited = _prose(claim.text), " \n".join(source)
-    if unproved(prose, cited) or changes_formula(prose, cited):
+    if unproved(prose, cited) or adds_code(prose, source) or changes_formula(prose, cited):
         return Flaw.NUMBER
     return Flaw.QUOTATION if adds_quotation(claim.text, source) else None
 

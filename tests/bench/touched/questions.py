@@ -81,6 +81,6 @@ async def _line_with(words: str, stream: StreamReader) -> None:
 
 async def _recorded(folder: Path) -> Way:
     """Wait for the record of a process that was sent END."""
-    while (calls := read_record(folder)) is None:
+    while (calls := read_record(folder)) is None:  # noqa: ASYNC110 - a file has no event
         await asyncio.sleep(0.02)
     return Way(calls)

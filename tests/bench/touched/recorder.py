@@ -16,7 +16,7 @@ MODULE = "tests.bench.touched.recorder"
 """To be run in place of `bot`."""
 BEGIN, END = signal.SIGUSR1, signal.SIGUSR2
 RECORD = "touched.json"
-"""In the current folder, after END: pairs of file and function, in the order of their first call."""
+"""In the current folder, after END: pairs of file and function, in the order of first calls."""
 
 _ROOT = f"{Path(__file__).resolve().parents[3]}{os.sep}"
 _PRODUCT = tuple(f"{_ROOT}{package}{os.sep}" for package in ("adapters", "bot", "core"))
@@ -31,11 +31,10 @@ class Recorder:
         self._seen: dict[int, CodeType] = {}
 
     def install(self) -> None:
-        """Watch all threads from now on, and wait for BEGIN."""
+        """Wait for BEGIN, from which the main thread is watched, and each other thread."""
         signal.signal(BEGIN, self._begin)
         signal.signal(END, self._end)
         threading.setprofile(self._profile)
-        sys.setprofile(self._profile)
 
     def _profile(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
@@ -51,9 +50,11 @@ class Recorder:
     def _begin(self, *_: object) -> None:
         self._seen.clear()
         self._is_on = True
+        sys.setprofile(self._profile)
 
     def _end(self, *_: object) -> None:
         self._is_on = False
+        sys.setprofile(None)
         touched = [
             (code.co_filename.removeprefix(_ROOT).replace(os.sep, "/"), code.co_qualname)
             for code in self._seen.values()

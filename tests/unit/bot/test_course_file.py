@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.course_file import AnswersTable, ChannelTable, CourseFile, keys_of, read_course_file
+from bot.source_file import SourceTable
 from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError
@@ -180,6 +181,7 @@ def test_the_handbook_explains_every_key_with_its_default() -> None:
     answers = {info.alias or name: info.default for name, info in AnswersTable.model_fields.items()}
     keys = {"title", "sources", "base_url", "language", "embedding", "generator", "judge", "staff"}
     keys |= {"judge_mark", "time_zone", "policies", "radar_least_askers"}
+    keys |= set(SourceTable.model_fields) - {"path"}
     assert set(rows) == {*keys, *answers}
     numbers = {key: default for key, default in answers.items() if isinstance(default, int | float)}
     told = {key: json.loads(rows[key].strip("`").replace(",", "")) for key in numbers}

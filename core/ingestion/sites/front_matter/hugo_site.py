@@ -207,11 +207,11 @@ def _url_path(path: str, head: PageHead, *, is_ugly: bool) -> str:
         published = posixpath.join(posixpath.dirname(folder), slug) if slug else folder
     else:
         published = posixpath.join(folder, head.text("slug") or stem)
-    named = "/".join(_as_path(part) for part in published.split("/") if part)
-    if not named:
+    place = "/".join(_as_path(part) for part in published.split("/") if part)
+    if not place:
         return ""
     is_section = stem == "_index"
-    return quote(f"{named}.html" if is_ugly and not is_section else f"{named}/")
+    return quote(f"{place}.html" if is_ugly and not is_section else f"{place}/")
 
 
 def _as_path(name: str) -> str:

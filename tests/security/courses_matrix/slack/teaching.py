@@ -47,7 +47,7 @@ class Teaching(Pressing):
             await self._told(staff, "/course", f"bind {word(course, 'id')}")
             answer = await self._answered(asker, FIRST)
             self.planted[key] = self._request_of(answer)
-            await self._told(staff, "/course", "queue post")
+            await self._told_by(owner, self.house.room(tenant), "/course", "queue post")
             await self._answered_alone(asker, "gl:k", str(self.planted[key]))
             await self._checked(staff, answer, key)
             near = await self._answered(asker, f"{staff_question(key)[:-1]} today?")

@@ -144,7 +144,11 @@ async def test_a_repository_is_a_source_and_unchanged_it_is_not_fetched_again(
 async def test_a_branch_and_a_folder_are_all_that_is_taken(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
-    deep = {"docs/en/a.md": "# A\n\nText.\n", "docs/en/img/a.png": b"\x89PNG", "code/x.md": "# X\n"}
+    deep: dict[str, bytes | str] = {
+        "docs/en/a.md": "# A\n\nText.\n",
+        "docs/en/img/a.png": b"\x89PNG",
+        "code/x.md": "# X\n",
+    }
     tides.commit(*tides.files(deep), branch="next/year")
     found = await checkout(
         server, tmp_path / "held", server.source("tides.git", "@next/year#docs/en")

@@ -38,6 +38,7 @@ def test_a_number_may_be_written_in_other_ways(claim: str, source: str) -> None:
         ("It rose by -15%.", Flaw.NUMBER),
         ("It rose to 15 million.", Flaw.NUMBER),
         ("It rose in 1999.", Flaw.NUMBER),
+        ("It rose, and Key0123456789 with it.", Flaw.NUMBER),
         ("A family of four paid it.", Flaw.NUMBER),
         ("It rose: `levy += 15`.", Flaw.CODE),
         ("It rose, see https://levy.example/now.", Flaw.LINK),
