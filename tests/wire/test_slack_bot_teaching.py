@@ -3,14 +3,16 @@
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from adapters.slack.commands.staff_queue import STAFF_FORM
 from adapters.slack.replies.blocks import VOTE
 from tests.books import COVERED, UNCOVERED
 from tests.wire.slack import Channel, Message, User
-from tests.wire.slack.entities import ChannelKind
+from tests.wire.slack.entities import ChannelKind, View
 from tests.wire.slack_bot import Trial, a_trial, elements, labels
 
 pytestmark = [
@@ -38,6 +40,16 @@ async def queue(trial: Trial, channel: Channel) -> Message:
     return shown
 
 
+async def form_of(trial: Trial, user: User) -> View:
+    """Wait for the form in which staff answer; what an earlier one says is none."""
+
+    def opened() -> View | None:
+        view = trial.world.modals.top(user)
+        return view if view is not None and view.body.get("callback_id") == STAFF_FORM else None
+
+    return await trial.until(opened, "a form to answer in")
+
+
 async def reply_in(trial: Trial, channel: Channel, user: User, said: str) -> Message:
     return await trial.until(
         lambda: next((m for m in trial.from_bot(channel, user) if said in m.shown), None)
@@ -53,8 +65,7 @@ async def test_the_whole_loop(trial: Trial) -> None:
     waiting = await queue(trial, channel)
     assert UNCOVERED in waiting.shown
     await world.click(owner, waiting, "gl:a")
-    await trial.until(lambda: world.modals.top(owner))
-    await world.submit_view(owner, answer=SAID)
+    await world.submit_view(owner, await form_of(trial, owner), answer=SAID)
     reply = await reply_in(trial, channel, ann, SAID)
     assert "not from the book" in reply.shown
     notified = [n.user_id for n in world.notified if not n.edited and n.message.author is world.bot]
@@ -71,8 +82,7 @@ async def test_staff_verify_an_answer_by_the_shortcut(trial: Trial) -> None:
     channel = trial.channel(ann, owner)
     answer = await trial.ask(ann, channel, COVERED)
     await world.shortcut(owner, "gl-verify", answer)
-    await trial.until(lambda: world.modals.top(owner))
-    await world.submit_view(owner, answer="Every four hours [1].")
+    await world.submit_view(owner, await form_of(trial, owner), answer="Every four hours [1].")
     shown = await trial.ask(ann, trial.channel(ann), COVERED)
     assert "Every four hours" in shown.shown
     assert "Checked by the course's staff, " in shown.shown
@@ -90,6 +100,11 @@ async def test_a_vote_against_an_answer_offers_the_staff(trial: Trial) -> None:
     passed_on = await world.click(ann, noted, "gl:k")
     assert "have your question" in (await trial.result_of(passed_on)).shown
     assert "voted down" in (await queue(trial, channel)).shown
+
+
+def execute(trial: Trial, statement: str, *values: str) -> list[Any]:
+    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
+        return db.execute(statement, values).fetchall()
 
 
 async def said_to_course(trial: Trial, user: User, channel: Channel, words: str) -> str:
@@ -125,8 +140,7 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     assert "yours for 30 minutes" in (await trial.result_of(taken)).shown
     await card_in(trial, room, asked, "taken")
     await world.click(owner, card, "gl:a")
-    await trial.until(lambda: world.modals.top(owner))
-    await world.submit_view(owner, answer="None did.")
+    await world.submit_view(owner, await form_of(trial, owner), answer="None did.")
     await reply_in(trial, channel, ann, "None did.")
     world.notified.clear()
     done = await card_in(trial, room, asked, "answered")
@@ -134,6 +148,28 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     assert not labels(done)
     assert len([m for m in trial.from_bot(room) if asked in m.shown]) == 1
     assert not [m for m in trial.from_bot(channel) if "gl:t" in labels(m)]
+
+
+async def test_a_card_that_was_posted_by_a_bot_that_died_is_found_again(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
+    asked = "Which admiral drained the lagoon of Tunis?"
+    await said_to_course(trial, owner, room, "queue post")
+    answer = await trial.ask(ann, channel, asked)
+    await trial.result_of(await world.click(ann, answer, "gl:k"))
+    card = await card_in(trial, room, asked, "open")
+    assert await trial.bot.stop() == 0
+    forgotten = "UPDATE queue_cards SET message = NULL, shown = NULL, claimed_until = NULL"
+    execute(trial, f"{forgotten} WHERE channel = ?", room.id)
+    await trial.bot.start()
+    found = "SELECT 1 FROM queue_cards WHERE channel = ? AND message = ? AND claimed_until IS NULL"
+    await trial.until(lambda: execute(trial, found, room.id, card.ts) or None)
+    await world.click(owner, card, "gl:z")
+    closed = await card_in(trial, room, asked, "closed")
+    assert closed.ts == card.ts
+    assert len([m for m in trial.from_bot(room) if asked in m.shown]) == 1
+    assert "no longer posted" in await said_to_course(trial, owner, room, "queue stop")
+    assert "were not posted" in await said_to_course(trial, owner, room, "queue stop")
 
 
 async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
@@ -153,8 +189,7 @@ async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
 def long_ago(trial: Trial) -> None:
     """Have all that was asked so far be asked an hour before."""
     earlier = "strftime('%Y-%m-%d %H:%M:%f000', accepted_at, '-1 hour')"
-    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as db:
-        db.execute(f"UPDATE inbox SET accepted_at = {earlier}")
+    execute(trial, f"UPDATE inbox SET accepted_at = {earlier}")
 
 
 async def test_the_buttons_on_the_home_tab_show_it_anew(trial: Trial) -> None:
