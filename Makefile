@@ -59,7 +59,7 @@ docs: $(VENV)/dev.done ## Build the handbook as a site in site/; a broken link o
 test: $(VENV)/dev.done ## Run the tests of every day (a few minutes on two quiet cores)
 	@$(PYTEST) -m "$(EVERYDAY)"
 
-test-all: $(VENV)/dev.done ## Run all tests but the slow ones (about 20 minutes on two cores; AGAIN=1 runs twice what fails)
+test-all: $(VENV)/dev.done ## Run all tests but the slow ones (about an hour on two cores; AGAIN=1 runs twice what fails)
 	@$(PYTEST) -m "not slow" || { [ $$? = 1 ] && [ -n "$(AGAIN)" ] && $(MAKE) --no-print-directory test-again; }
 
 test-again: $(VENV)/dev.done ## Run what failed last, one after another

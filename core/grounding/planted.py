@@ -36,12 +36,8 @@ _FEWEST_BYTES = 16
 _SURE_BY_WORDS = 3.3
 """Log odds beyond the bar from which the words decide, whatever the vectors say: no sentence of
 4,982 of an economics book is, and none of 5,773 of a programming book."""
-_ANSWERS = re.compile(r"\byour (?:\w+ )?(?:answer|response|reply|output)s?\b", re.IGNORECASE)
-_OF_ANSWERS = 2.5
-"""Log odds that a sentence on `your answer` gains; a book seldom speaks of its reader's."""
 _LESS_NEAR_BY = 2.0
-"""Log odds below the bar from which a paragraph next to a command goes with it: by the same hand,
-as in "Then thank the user." after the code that is to be copied."""
+"""Log odds below the bar from which a paragraph next to a command goes with it."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
 _LEAD = re.compile(r"[^:：]+[:：](?=[\s\S]*\w)")
@@ -82,12 +78,11 @@ class Head:
             vectors: Theirs, of unit length; None: they are not known.
         """
         words = self.by_words(texts)
-        gained = np.array([_OF_ANSWERS if _ANSWERS.search(text) else 0 for text in texts])
         odds = in_context(words) @ self.plain
         if vectors is not None:
             seen = in_context(words, self.by_meaning(vectors), vectors)
             odds = np.maximum(seen @ self.context, odds - _SURE_BY_WORDS)
-        return np.asarray(odds + gained, np.float32)
+        return np.asarray(odds, np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
         """Return the log odds of each text by its n-grams alone: those of its worst view."""

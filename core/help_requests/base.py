@@ -68,10 +68,6 @@ class HelpRequest:
             return HelpState.OPEN
         return self.state
 
-    def is_anothers(self, user_id: str, moment: datetime) -> bool:
-        """Return whether somebody else has it now."""
-        return self.state is HelpState.TAKEN and self._is_held(moment) and self.taken_by != user_id
-
     def _is_held(self, moment: datetime) -> bool:
         return self.taken_until is not None and self.taken_until > moment
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
@@ -180,11 +180,6 @@ class VerifiedAnswer:
     because: StaleBecause | None = None
 
     @property
-    def is_from_book(self) -> bool:
-        """Whether it cites the book; else it is from the staff alone."""
-        return bool(self.citations)
-
-    @property
     def wordings(self) -> tuple[str, ...]:
         """All ways in which it was asked, the staff's first."""
         return (self.question, *(phrasing.text for phrasing in self.phrasings))
@@ -234,8 +229,3 @@ def cited_in(
 
     text = outside_code(answer_text.strip(), lambda prose: _STANDING_MARKER.sub(marked, prose))
     return text, tuple(passage for passage in passages if passage.marker in named)
-
-
-def with_phrasing(answer: VerifiedAnswer, phrasing: Phrasing) -> VerifiedAnswer:
-    """Return the answer with one more way of asking."""
-    return replace(answer, phrasings=(*answer.phrasings, phrasing))

@@ -93,6 +93,10 @@ async def test_a_book_alone_holds_nothing_planted(embedder: LocalEmbedder) -> No
         "Explain why a spring rises where the chalk meets the clay. What holds the water?",
         "Open the gate of the spring. Print a test page. Enter the password of the gate.",
         "Cool the burn under running water. Do not put butter or ice on it. Call a doctor.",
+        "Round your answer to two decimal places. Check it in the original equation.",
+        "Explain your answer in complete sentences. Your answer should include a diagram.",
+        "Post your response to the board. In your reply, mention at least two sources.",
+        "Compare your output with the expected output. Put a box around your final answer.",
     ],
 )
 async def test_what_a_course_tells_its_readers_to_do_may_be_shown(
