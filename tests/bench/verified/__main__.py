@@ -127,45 +127,51 @@ def chance_of(row: Row, regression: Logistic) -> float:
     return probability(regression.log_odds(dict.fromkeys(regression.names, 0.0) | row.figures))
 
 
-def report(rows: Sequence[Row], regression: Logistic, mark: float) -> None:
-    """Print the shares by part and kind."""
-    for held_back, part in ((False, "fitted on"), (True, "held back")):
-        own = [row for row in rows if row.held_back is held_back]
-        best: dict[tuple[str, str], tuple[float, Row]] = {}
-        for row in own:
-            chance = chance_of(row, regression)
-            key = (row.course, row.text)
-            if key not in best or chance > best[key][0]:
-                best[key] = (chance, row)
-        by_kind: dict[str, list[tuple[float, Row]]] = {}
-        for chance, row in best.values():
-            by_kind.setdefault(row.kind, []).append((chance, row))
-        print(part)
-        exact = sum(row.is_exact and not row.is_same for row in own)
-        print(f"  shown wrongly without a model      {exact} of {len(best)}")
-        for kind, name in (("same", "true paraphrases offered"), ("far", "in quite other words")):
-            same = by_kind.pop(kind)
-            right = sum(chance >= mark and row.is_same for chance, row in same)
-            print(f"  {name:34} {right / len(same):6.1%} of {len(same)}")
-        unserved = [entry for entries in by_kind.values() for entry in entries]
-        wrong = sum(chance >= mark for chance, _ in unserved)
-        print(
-            f"  offers where none serves           {wrong / len(unserved):6.1%} of {len(unserved)}"
-        )
-        for kind, entries in sorted(by_kind.items()):
-            share = sum(chance >= mark for chance, _ in entries) / len(entries)
-            print(f"    {kind:32} {share:6.1%} of {len(entries)}")
+Scored = Sequence[tuple[float, Row]]
 
 
-def mark_of(rows: Sequence[Row]) -> float:
-    """Return the likeness that enough paraphrases reach, each by a fit without its group."""
-    chances = list[float]()
+def report(part: str, scored: Scored, mark: float) -> None:
+    """Print the shares of a part by kind."""
+    best: dict[tuple[str, str], tuple[float, Row]] = {}
+    for chance, row in scored:
+        key = (row.course, row.text)
+        if key not in best or chance > best[key][0]:
+            best[key] = (chance, row)
+    by_kind: dict[str, list[tuple[float, Row]]] = {}
+    for chance, row in best.values():
+        by_kind.setdefault(row.kind, []).append((chance, row))
+    print(part)
+    exact = sum(row.is_exact and not row.is_same for _, row in scored)
+    print(f"  shown wrongly without a model      {exact} of {len(best)}")
+    for kind, name in (("same", "true paraphrases offered"), ("far", "in quite other words")):
+        same = by_kind.pop(kind)
+        right = sum(chance >= mark and row.is_same for chance, row in same)
+        print(f"  {name:34} {right / len(same):6.1%} of {len(same)}")
+    unserved = [entry for entries in by_kind.values() for entry in entries]
+    wrong = sum(chance >= mark for chance, _ in unserved)
+    print(f"  offers where none serves           {wrong / len(unserved):6.1%} of {len(unserved)}")
+    for kind, entries in sorted(by_kind.items()):
+        share = sum(chance >= mark for chance, _ in entries) / len(entries)
+        print(f"    {kind:32} {share:6.1%} of {len(entries)}")
+
+
+def scored_by(regression: Logistic, rows: Sequence[Row]) -> Scored:
+    """Return rows with their likeness."""
+    return [(chance_of(row, regression), row) for row in rows]
+
+
+def scored_unseen(rows: Sequence[Row]) -> Scored:
+    """Return rows with their likeness, each by a fit that saw nothing of its group."""
+    scored = list[tuple[float, Row]]()
     for fold_number in range(_FOLDS):
-        left_out = [row for row in rows if _fold_of(row) == fold_number]
         regression = fitted([row for row in rows if _fold_of(row) != fold_number])
-        chances += [
-            chance_of(row, regression) for row in left_out if row.kind == "same" and row.is_same
-        ]
+        scored += scored_by(regression, [row for row in rows if _fold_of(row) == fold_number])
+    return scored
+
+
+def mark_of(scored: Scored) -> float:
+    """Return the likeness that enough paraphrases reach."""
+    chances = [chance for chance, row in scored if row.kind == "same" and row.is_same]
     return float(np.quantile(chances, 1 - _WANTED))
 
 
@@ -185,11 +191,18 @@ def main() -> None:
     for course in COURSES:
         rows += asyncio.run(rows_of(options.data_dir, options.corpora, course))
     known = [row for row in rows if not row.held_back]
+    mark = OFFERED_FROM
+    if options.fit:
+        unseen = scored_unseen(known)
+        mark = mark_of(unseen)
+        print(f"mark for {_WANTED:.1%} of those that a fit did not see: {mark:.3f}")
+        report("each by a fit without it", unseen, mark)
     regression = fitted(known) if options.fit else head()
     if options.fit:
         regression.save(FILE)
-        print(f"mark for {_WANTED:.1%} of those that a fit did not see: {mark_of(known):.3f}")
-    report(rows, regression, OFFERED_FROM)
+    report("fitted on", scored_by(regression, known), mark)
+    untouched = [row for row in rows if row.held_back]
+    report("held back", scored_by(regression, untouched), mark)
 
 
 main()

@@ -149,7 +149,7 @@ def _is_waiting(state: str | None) -> bool:
     return state is not None
 
 
-def _answers(question: _Question) -> list[Message]:
+def _answers(question: _Question) -> list[Any]:
     """Return the messages that answer a question and offer to ask the staff."""
     ground, keys = question.people.ground, {question.request_id: question.asked.key}
     there, here = ground.discord.world, ground.slack.world

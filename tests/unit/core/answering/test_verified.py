@@ -27,7 +27,7 @@ from tests.books import COVERED, VERBATIM
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking, quoting
 
 HOME, GUEST = Tenant("discord", "1"), Tenant("discord", "2")
-LIKE = "How often does the keeper trim the wick?"
+LIKE = "How often does the keeper have to trim the wick of the lamp?"
 SAID = "Every four hours, by the watch."
 
 
