@@ -90,6 +90,7 @@ class Bot:
                 user_in_flight=limits.user_in_flight,
                 channel_in_flight=limits.channel_in_flight,
                 in_flight=limits.in_flight,
+                longest_wait=timedelta(seconds=limits.stale_after),
             ),
             holding=holding,
             meter=meter,

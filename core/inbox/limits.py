@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Text, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.errors import RateLimited
+from core.errors import ChannelFull, RateLimited
 from core.i18n import in_language, language_of
 from core.inbox.base import Arrival
 from core.storage.database import Base, UtcDateTime, insert_into
@@ -28,6 +28,8 @@ class IntakeLimits:
     channel_in_flight: int = 4
     in_flight: int = 32
     """Of everybody, in all processes together."""
+    longest_wait: timedelta = timedelta(minutes=30)
+    """The age at which a question is not answered any more; one that would reach it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class Counting:
         """Count a question, and return whether and when it may be answered.
 
         A user's questions beyond the limit do not use up the channel's, so that no one silences
-        a channel. Those beyond the channel's use up a later minute's.
+        a channel. Those beyond the channel's use up a later minute's, unless they would be too old
+        by its end.
 
         Args:
             asked: How many its user was seen to have asked in this minute before.
@@ -77,18 +80,30 @@ class Counting:
         if now[user] > self._limits.user_per_minute:
             if both:  # others counted at the same time
                 self._take_back(db, place, minute)
-            wait = max(1.0, (minute + WINDOW - moment).total_seconds())
-            told = told_subject(arrival.user_id)
-            is_first = tells and self._add(db, minute, told)[told] == 1
-            too_fast = in_language(RateLimited(wait).sentence, language_of(arrival.locale))
-            return Counted(too_fast, is_first)
+            too_fast = RateLimited(_seconds(minute + WINDOW - moment))
+            return self._refused(db, arrival, too_fast, minute, tells=tells)
         if now.get(place, 0) <= self._limits.channel_per_minute:
             return Counted()
         self._take_back(db, place, minute)
-        return Counted(not_before=self._reserve(db, place, minute))
+        patience = self._limits.longest_wait - WINDOW
+        free = self._reserve(db, place, minute, (arrival.sent_at or moment) + patience)
+        if free.is_counted:
+            return Counted(not_before=free.minute)
+        full = ChannelFull(_seconds(free.minute - patience - moment))
+        return self._refused(db, arrival, full, minute, tells=tells)
 
-    def _reserve(self, db: Connection, place: str, minute: datetime) -> datetime:
-        """Count a question in the next minute in which its channel has room, and return that."""
+    def _refused(
+        self, db: Connection, arrival: Arrival, limit: RateLimited, minute: datetime, *, tells: bool
+    ) -> Counted:
+        told = told_subject(arrival.user_id)
+        is_first = tells and self._add(db, minute, told)[told] == 1
+        return Counted(in_language(limit.sentence, language_of(arrival.locale)), is_first)
+
+    def _reserve(self, db: Connection, place: str, minute: datetime, latest: datetime) -> "_Free":
+        """Count a question in the next minute in which its channel has room, if it is by `latest`.
+
+        Return that minute in any case.
+        """
         most = self._limits.channel_per_minute
         later = (CountRow.subject == place, CountRow.minute > minute, CountRow.questions >= most)
         full = {*db.scalars(select(CountRow.minute).where(*later))}
@@ -96,8 +111,10 @@ class Counting:
             minute += WINDOW
             if minute in full:
                 continue
+            if minute > latest:
+                return _Free(minute, is_counted=False)
             if self._add(db, minute, place)[place] <= most:
-                return minute
+                return _Free(minute, is_counted=True)
             self._take_back(db, place, minute)  # others counted at the same time
 
     def _add(self, db: Connection, minute: datetime, *subjects: str) -> dict[str, int]:
@@ -107,6 +124,14 @@ class Counting:
     def _take_back(self, db: Connection, place: str, minute: datetime) -> None:
         counted = (CountRow.subject == place, CountRow.minute == minute)
         db.execute(update(CountRow).where(*counted).values(questions=CountRow.questions - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Free:
+    """A minute in which a channel has room, and whether a question is counted in it."""
+
+    minute: datetime
+    is_counted: bool
 
 
 def user_subject(user_id: str) -> str:
@@ -132,6 +157,10 @@ def channel_subject(platform: str, workspace: str, channel: str) -> str:
 def minute_of(moment: datetime) -> datetime:
     """Return the beginning of a moment's minute."""
     return moment.astimezone(UTC).replace(second=0, microsecond=0)
+
+
+def _seconds(wait: timedelta) -> float:
+    return max(1.0, wait.total_seconds())
 
 
 def _place(arrival: Arrival) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy import insert, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.errors import StoreError
+from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
 from core.inbox.limits import Counted, Counting, IntakeLimits
 from core.inbox.rows import InboxRow, values_of
@@ -151,6 +152,40 @@ class TestLimits:
                 answered.append(job.arrival.position)
                 await inbox.finish(job, moment=moment)
             assert answered == expected
+
+    async def test_a_question_that_would_wait_until_it_is_too_old_is_refused_at_once(
+        self, engine: AsyncEngine
+    ) -> None:
+        limits = IntakeLimits(
+            user_per_minute=9, channel_per_minute=1, longest_wait=timedelta(minutes=3)
+        )
+        inbox = inbox_of(engine, limits)
+        moment = NOON + timedelta(seconds=20)
+        earlier = event(9, user_id="u9", sent_at=moment - timedelta(minutes=2))
+        asked = [event(n, user_id=f"u{n}") for n in range(4)]
+        kinds = await accepted(inbox, asked[0], earlier, *asked[1:], moment=moment)
+        in_time = [Acceptance.NEW] * 2
+        assert kinds == [Acceptance.NEW, Acceptance.LIMITED, *in_time, Acceptance.LIMITED]
+        assert await accepted(inbox, event(13, user_id="u3"), moment=moment) == ["passed over"]
+        refused = await inbox.of_key("test:3")
+        assert refused is not None
+        assert refused.refusal == (
+            "Too many questions wait for an answer in this channel. Please ask again in 40 seconds."
+        )
+        assert (refused.request, refused.settles) == (None, Settlement.NOTICED)
+        waited = moment + timedelta(seconds=40)
+        assert await accepted(inbox, event(23, user_id="u3"), moment=waited) == ["new"]
+
+    async def test_an_edit_in_a_channel_that_is_full_for_long_waits_for_the_next_minute(
+        self, engine: AsyncEngine
+    ) -> None:
+        limits = IntakeLimits(channel_per_minute=1, longest_wait=timedelta(minutes=1))
+        inbox = inbox_of(engine, limits)
+        await accepted(inbox, event(1))
+        await answered(inbox, "m1")
+        assert await accepted(inbox, redo(1)) == ["new"]
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        assert (await claimed(inbox, NOON + timedelta(minutes=1))).arrival.key == "test:1:edit:1"
 
     async def test_who_waits_for_long_is_told_once(self, engine: AsyncEngine) -> None:
         inbox = inbox_of(engine, IntakeLimits(channel_per_minute=1))
