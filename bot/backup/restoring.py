@@ -1,7 +1,8 @@
 """Restores a backup, on whatever database and index the settings name."""
 
 import logging
-from contextlib import AsyncExitStack, ExitStack
+from collections.abc import Set as AbstractSet
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -38,7 +39,8 @@ class NotEmpty(ConfigurationError):
 async def restore(settings: Settings, path: Path, *, force: bool) -> Manifest:
     """Restore a backup, and return what was in it.
 
-    The tables change in one transaction, after everything else is in its place.
+    The tables change in one transaction, after everything else is in its place; when they do not,
+    the keys are as before, and the index has none of the texts that it was filled with.
 
     Args:
         force: Whether to replace what there is. Key files that differ are kept under another name.
@@ -62,11 +64,11 @@ async def restore(settings: Settings, path: Path, *, force: bool) -> Manifest:
             closing.push_async_callback(index.close)
             closing.enter_context(nobody_runs(engine))
             before = await _look(settings, engine, backup, force=force)
-            for edition in manifest.editions:
-                if edition.has_text:
-                    await _fill(settings, index, backup, edition)
             keeping = _Keeping(manifest, settings.inbox.stale_after)
-            with ExitStack() as undoing:
+            async with AsyncExitStack() as undoing:
+                for edition in manifest.editions:
+                    if edition.has_text:
+                        await _fill(settings, index, backup, edition, undoing)
                 for name in manifest.keys:
                     _place(key_file(settings, name), backup.data(key_member(name)), undoing)
                 await rebuild(
@@ -75,7 +77,7 @@ async def restore(settings: Settings, path: Path, *, force: bool) -> Manifest:
                     lambda connection: _fill_tables(connection, backup, keeping),
                 )
                 undoing.pop_all()
-            await _drop_unnamed(index, before, {one.collection for one in manifest.editions})
+            await _drop(index, before - {one.collection for one in manifest.editions})
     return manifest
 
 
@@ -147,11 +149,20 @@ async def _check_empty(settings: Settings, engine: AsyncEngine, backup: ArchiveR
 
 
 async def _fill(
-    settings: Settings, index: VectorIndex, backup: ArchiveReader, edition: BackedUpEdition
+    settings: Settings,
+    index: VectorIndex,
+    backup: ArchiveReader,
+    edition: BackedUpEdition,
+    undoing: AsyncExitStack,
 ) -> None:
-    """Have the index hold an edition's text; what it holds already is left as it is."""
+    """Have the index hold an edition's text; what it holds already is left as it is.
+
+    Args:
+        undoing: Drops the text again, where the index had none of that name.
+    """
     name = edition.collection
-    if name in await index.collections():
+    is_new = name not in await index.collections()
+    if not is_new:
         try:
             if await index.count(name) == edition.chunks:
                 return
@@ -165,9 +176,11 @@ async def _fill(
     except BaseException:
         await index.drop(name)
         raise
+    if is_new:
+        undoing.push_async_callback(_drop, index, {name})
 
 
-def _place(path: Path, key: bytes, undoing: ExitStack) -> None:
+def _place(path: Path, key: bytes, undoing: AsyncExitStack) -> None:
     """Put a key into its file; another one that is there is kept next to it."""
     if not path.exists():
         place_key(path, key)
@@ -222,9 +235,9 @@ def _fill_tables(connection: Any, backup: ArchiveReader, keeping: _Keeping) -> N
         rows.insert(connection, table, lines, partial(keeping.keeps, table.name))
 
 
-async def _drop_unnamed(index: VectorIndex, before: frozenset[str], named: set[str]) -> None:
-    """Drop the texts of the courses that were replaced."""
-    for collection in before - named:
+async def _drop(index: VectorIndex, collections: AbstractSet[str]) -> None:
+    """Drop what no course needs; where the index fails, the log says what stays."""
+    for collection in collections:
         try:
             await index.drop(collection)
         except VectorIndexError as error:

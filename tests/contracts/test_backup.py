@@ -274,6 +274,28 @@ async def test_keys_stay_when_the_tables_cannot_be_restored(
     assert (elsewhere.data_dir / "pseudonym.key").read_bytes() == before.pseudonym
 
 
+async def test_no_text_stays_in_the_index_when_the_tables_cannot_be_restored(
+    source: Settings, elsewhere: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path / "other", {"a.md": "# Other\n\nAnother text.\n"})
+    async with opened(source) as services:
+        await ingest(services, tmp_path / "book")
+        await back_up(services, tmp_path / FILE)
+    async with opened(elsewhere) as services:
+        await ingest(services, tmp_path / "other")
+        held, chunks = await services.index.collections(), await chunks_of(services)
+
+    def fails(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(rows, "insert", fails)
+    with pytest.raises(StoreError):
+        await restore(elsewhere, tmp_path / FILE, force=True)
+    async with opened(elsewhere) as services:
+        assert await services.index.collections() == held
+        assert await chunks_of(services) == chunks
+
+
 async def test_a_key_that_a_setting_gives_must_be_the_backups(
     source: Settings, elsewhere: Settings, tmp_path: Path
 ) -> None:
