@@ -121,6 +121,26 @@ class Delivery:
         lease.settlement = Settlement.OFFERED if is_offer else Settlement.THANKED
         await lease.reach("reacted")
 
+    @property
+    def owes_apology(self) -> bool:
+        """Whether the asker is to read something, and has not been sent it for sure."""
+        kind = self._lease.job.arrival.kind
+        return not (kind.is_reaction or kind is Kind.FORGET or self._lease.is_settled)
+
+    async def apologise(self) -> None:
+        """Tell the asker that something went wrong, in place of whatever was shown so far.
+
+        Raises:
+            DeliveryError, LeaseLost: as `run` does.
+        """
+        outgoing = Outgoing(
+            self._adapter, self._lease.job, self._lease, self.decided, self._earlier
+        )
+        try:
+            await outgoing.tell(Settlement.APOLOGISED, BotError.user_message)
+        finally:
+            await outgoing.close()
+
     def stop(self) -> None:
         """Tell the asker that the answer was stopped, unless it is decided what is shown."""
         self._is_stopped = True

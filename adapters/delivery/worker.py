@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from adapters.attention.crowd import TwinWaits
 from adapters.base import ChatAdapter, ready
@@ -57,6 +58,7 @@ _GIVES_WAY = 1.0
 _SLOW_TURN = 0.004
 """Seconds that the event loop may take for one turn before no more answers are begun."""
 _UNFORESEEN_TRIES = 5
+"""Failed tries after which an event that fails for no foreseen reason is apologised for."""
 _ABANDONED_TRIES = 20
 """How many processes an event may take with it before its asker reads that it is too late."""
 _LAST_TRIES = 5
@@ -285,7 +287,26 @@ class Worker:
         self._deliveries.add(delivery)
         try:
             stale_after = timedelta() if abandoned > _ABANDONED_TRIES else self._stale_after
-            await lease.hold_during(self._in_time(lease, delivery, stale_after), delivery.stop)
+            await self._try(lease, delivery, delivery.run(stale_after))
+        finally:
+            self._deliveries.discard(delivery)
+        await self._adapters[arrival.platform].ended(lease.job)
+
+    async def _try(
+        self,
+        lease: JobLease,
+        delivery: Delivery,
+        work: Coroutine[Any, Any, None],
+        *,
+        is_apology: bool = False,
+    ) -> None:
+        """Do the work of a delivery, and end the job or have it tried again.
+
+        When the last try fails for no foreseen reason, an apology is sent in its place.
+        """
+        key = lease.job.arrival.key
+        try:
+            await lease.hold_during(_in_time(lease, work), delivery.stop)
         except LeaseLost:
             raise
         except TwinWaits as waiting:
@@ -294,18 +315,20 @@ class Worker:
             await settlement.retry_later(self._inbox, lease, error)
         except Exception:
             logger.exception("%s failed in a way that nobody foresaw", key)
-            unforeseen = DeliveryError("bug", permanent=job.attempts + 1 >= _UNFORESEEN_TRIES)
+            is_last = lease.job.attempts + 1 >= _UNFORESEEN_TRIES
+            if is_last and not is_apology and delivery.owes_apology:
+                await self._try(lease, delivery, delivery.apologise(), is_apology=True)
+                return
+            unforeseen = DeliveryError("bug", permanent=is_last)
             await settlement.retry_later(self._inbox, lease, unforeseen)
         else:
             await settlement.finish(lease)
-        finally:
-            self._deliveries.discard(delivery)
-        await self._adapters[arrival.platform].ended(lease.job)
 
-    async def _in_time(self, lease: JobLease, delivery: Delivery, stale_after: timedelta) -> None:
-        with use_locale(lease.job.arrival.locale):
-            async with asyncio.timeout(_LONGEST_JOB) as lease.limit:
-                await delivery.run(stale_after)
+
+async def _in_time(lease: JobLease, work: Coroutine[Any, Any, None]) -> None:
+    with use_locale(lease.job.arrival.locale):
+        async with asyncio.timeout(_LONGEST_JOB) as lease.limit:
+            await work
 
 
 async def _turn_of_loop() -> float:

@@ -16,7 +16,8 @@ from adapters.delivery.janitor import Janitor
 from adapters.delivery.worker import STEPS
 from core import i18n
 from core.errors import Stopped
-from core.inbox.base import Acceptance, DeletedEvent, State
+from core.inbox.audience import Settlement
+from core.inbox.base import Acceptance, DeletedEvent, Kind, State
 from core.inbox.rows import InboxRow
 from core.models import AgentResponse, ConversationTurn, now, session_id_for
 from core.storage.database import reading, write
@@ -430,6 +431,63 @@ async def test_what_nobody_foresaw_is_tried_again(
         await house.done()
     assert house.answer(1) == right(1)
     assert "nobody foresaw" in caplog.text
+
+
+async def test_what_fails_every_time_for_no_foreseen_reason_is_apologised_for(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
+    tries = list[str]()
+
+    async def flawed(*_: Any) -> Any:
+        tries.append("a try")
+        raise RuntimeError("bug")
+
+    monkeypatch.setattr(house.adapter, "complete", flawed)
+    async with house.open():
+        await house.accept(event(1), event(2, kind=Kind.THANK))
+        await house.done()
+    assert house.answer(1) == [i18n.text("error-unexpected")]
+    assert len(tries) == 5
+    row = await house.row("test:1")
+    assert (row.state, row.settlement) == (State.DONE, Settlement.APOLOGISED)
+
+
+async def test_an_apology_that_fails_for_no_foreseen_reason_is_the_end(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
+
+    async def flawed(operation: str, **arguments: Any) -> Any:
+        raise RuntimeError("bug")
+
+    house.adapter._call = flawed
+    async with house.open():
+        await house.accept(event(1), event(3, kind=Kind.THANK))
+        await house.done()
+    for key in ("test:1", "test:3"):
+        assert (await house.row(key)).state == State.UNDELIVERABLE
+    failed = [record for record in caplog.records if "nobody foresaw" in record.getMessage()]
+    assert Counter(str(record.args[0]) for record in failed if record.args) == {
+        "test:1": 6,
+        "test:3": 5,
+    }
+
+
+async def test_an_apology_that_is_refused_for_now_is_sent_later(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
+
+    async def flawed(*_: Any) -> Any:
+        raise RuntimeError("bug")
+
+    monkeypatch.setattr(house.adapter, "complete", flawed)
+    house.platform.fail("post", "500", "500")
+    async with house.open():
+        await house.accept(event(1))
+        await house.done()
+    assert house.answer(1) == [i18n.text("error-unexpected")]
 
 
 @pytest.mark.parametrize(("failures", "tries"), [(1, 2), (9, 4)], ids=["once", "every time"])
