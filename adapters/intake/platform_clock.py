@@ -54,6 +54,10 @@ class PlatformClock:
             "right, by NTP for example"
         )
 
+    def now(self) -> datetime:
+        """Return what the platform's clock shows."""
+        return self.theirs(self._clock())
+
     def ours(self, moment: datetime) -> datetime:
         """Return what this machine's clock showed at a moment that the platform tells."""
         return moment - self.behind

@@ -246,7 +246,7 @@ def _transports(
     begun: Callable[[], None],
 ) -> "list[Transport]":
     """Return the ways by which Slack, and people who install the app, come to us."""
-    from adapters.slack.api.client import SlackClient
+    from adapters.slack.api.client import SlackClient, ask_time
     from adapters.slack.gateway.http import Server
     from adapters.slack.gateway.signing import Signatures
     from adapters.slack.gateway.sockets import Sockets
@@ -265,7 +265,9 @@ def _transports(
             client_secret=_word(settings.client_secret),
         )
     if settings.transport == "http":
-        signatures = Signatures(_word(settings.signing_secret))
+        asking = SlackClient(settings.api_url, closed=closed)
+        secret = _word(settings.signing_secret)
+        signatures = Signatures(secret, closed.clock, partial(ask_time, asking))
         return [
             Server(
                 settings.host,

@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 
 class Clock:
@@ -11,6 +12,8 @@ class Clock:
         self._started = datetime.now(UTC)
         self._zero = time.monotonic()
         self._skipped = 0.0
+        self.ahead = timedelta()
+        """By how much the date is later than that of the machine that the bot runs on."""
 
     def now(self) -> float:
         """Return seconds since the clock was made; never goes back."""
@@ -18,7 +21,11 @@ class Clock:
 
     def wall(self) -> datetime:
         """Return the date that goes with `now`."""
-        return self._started + timedelta(seconds=self.now())
+        return self._started + timedelta(seconds=self.now()) + self.ahead
+
+    def date(self) -> str:
+        """Return the `Date` of an answer, which takes no notice of what was skipped."""
+        return format_datetime(datetime.now(UTC) + self.ahead, usegmt=True)
 
     def advance(self, seconds: float) -> None:
         """Let time pass at once: tokens, limits and windows age by `seconds`."""

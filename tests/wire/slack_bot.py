@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -201,15 +202,18 @@ async def a_trial(
     by_oauth: bool = False,
     module: str = "bot",
     start: bool = True,
+    ahead: timedelta = timedelta(),
 ) -> AsyncIterator[Trial]:
     """Let a bot run over a copy of a data folder; what it may never do fails the test.
 
     Args:
         module: What is run as the bot.
+        ahead: By how much Slack's clock is ahead of the bot's.
         by_oauth: Give the bot no token: workspaces have to install the app.
     """
     copied(template, folder)
     async with SlackServer(limits or Limits.relaxed()) as server:
+        server.world.clock.ahead = ahead
         app = server.world.app
         app.commands, app.events, app.scopes = COMMANDS, EVENTS, SCOPES
         app.escaped = ESCAPED
@@ -221,6 +225,7 @@ async def a_trial(
             given |= {"SLACK__CLIENT_SECRET": app.client_secret}
         trial = Trial(server, BotProcess(folder, server, given, transport))
         trial.bot.module = module
+        trial.bot.clock_differs = bool(ahead)
         try:
             if start:
                 await trial.bot.start()

@@ -3,18 +3,22 @@
 import asyncio
 import copy
 import hashlib
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import aiohttp
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from adapters.intake.platform_clock import PlatformClock
 from adapters.slack.api.refusals import TooMany, refused
+from core.errors import StoreError
 from core.storage.rate_limit_windows import RateLimitWindows
+
+logger = logging.getLogger(__name__)
 
 API_URL = "https://slack.com/api/"
 _PRINT = 16
@@ -140,6 +144,14 @@ class SlackClient(AsyncWebClient):
             status_code=429,
         )
         return SlackApiError(f"{method} was not called", answer)  # type: ignore[no-untyped-call]
+
+
+async def ask_time(client: SlackClient) -> None:
+    """Call a method that needs no token, so that the clock learns from the answer."""
+    try:
+        await client.api_test()
+    except (SlackClientError, StoreError, aiohttp.ClientError, OSError, TimeoutError) as error:
+        logger.info("Slack does not say what time it is: %s", type(error).__name__)
 
 
 def _date_of(answer: object) -> str | None:

@@ -70,6 +70,8 @@ class Server:
         Raises:
             ConfigurationError: when the address cannot be used.
         """
+        if self._signatures is not None:
+            await self._signatures.learn_time()
         self._runner = runner = web.AppRunner(self._routes(), access_log=None)
         await runner.setup()
         site = web.TCPSite(runner, self._host, self._port)
@@ -121,7 +123,7 @@ class Server:
         """Return what Slack sent; None: more than is read.
 
         Raises:
-            HTTPUnauthorized: when it was sent by another service.
+            HTTPUnauthorized: when it was sent by another service, or minutes ago.
             HTTPRequestEntityTooLarge: when it is too much to find that out.
         """
         assert self._signatures is not None
@@ -140,7 +142,7 @@ class Server:
             check.feed(part)
             if size <= _LARGEST:
                 body += part
-        if not check.is_slack():
+        if not check.is_slack() or not await self._signatures.is_recent(check):
             raise _NOT_OURS
         return bytes(body) if size <= _LARGEST else None
 

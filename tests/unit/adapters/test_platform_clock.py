@@ -61,12 +61,17 @@ def test_what_is_no_date_is_ignored(value: str | None) -> None:
 
 
 @pytest.mark.parametrize(("late", "side"), [(1_800, "ahead of"), (-1_800, "behind")])
-def test_a_request_of_another_time_is_refused_and_the_log_names_the_clock(
+async def test_a_request_of_another_time_is_refused_and_the_log_names_the_clock(
     late: int, side: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    signatures = Signatures("secret", clock=lambda: 1_800_000_000.0)
+    async def unreachable() -> None:
+        """Learn nothing."""
+
+    signatures = Signatures("secret", PlatformClock("slack", lambda: NOON), unreachable)
     for _ in range(5):
-        stamp = str(1_800_000_000 - late)
-        assert signatures.check([stamp], [f"v0={'0' * 64}"]) is None
+        stamp = str(int(NOON.timestamp()) - late)
+        check = signatures.check([stamp], [f"v0={'0' * 64}"])
+        assert check is not None
+        assert not await signatures.is_recent(check)
     [told] = caplog.records
     assert f"this machine's clock is that much {side} Slack's" in told.getMessage()

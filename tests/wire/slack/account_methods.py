@@ -1,7 +1,12 @@
-"""auth.*, apps.*, oauth.*, bots.* and team.*: who an app is, where, and how it gets there."""
+"""api.*, auth.*, apps.*, oauth.*, bots.*, team.*: who an app is, where, how it gets there."""
 
 from tests.wire.slack.errors import Json, SlackError
 from tests.wire.slack.requests import Method, Request, Table
+
+
+def api_test(request: Request) -> Json:
+    """api.test."""
+    return {"ok": True, "args": request.arguments}
 
 
 def auth_test(request: Request) -> Json:
@@ -86,6 +91,7 @@ def _enterprise(request: Request) -> Json:
 
 
 METHODS: Table = {
+    "api.test": Method(api_test, token="none"),
     "apps.connections.open": Method(open_connection, json=False, token="app"),
     "apps.uninstall": Method(uninstall, json=False),
     "auth.revoke": Method(auth_revoke, json=False),

@@ -46,6 +46,7 @@ class WebApi:
 
     def register(self, app: web.Application) -> None:
         """Add the routes to a web application."""
+        app.on_response_prepare.append(self._date)
         app.router.add_route("*", "/api/{method}", self.serve)
         app.router.add_post("/commands/{team}/{secret}", self.respond)
         app.router.add_post("/upload/v1/{file}", self.upload)
@@ -71,6 +72,9 @@ class WebApi:
         if refused is not None:
             return self._too_many(call, refused)
         return await self._under_faults(request, call, parsed, method)
+
+    async def _date(self, request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Date"] = self.world.clock.date()
 
     async def respond(self, request: web.Request) -> web.StreamResponse:
         """Take what is posted to a response_url."""
