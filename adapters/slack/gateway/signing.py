@@ -71,22 +71,25 @@ class Signatures:
         from the start, or have been set. What a request says of the time teaches nothing.
         """
         if abs(self._late(check)) > _WINDOW:
-            await self.learn_time()
+            await self._learn_once_more()
         late = self._late(check)
         if abs(late) > _WINDOW:
             self._tell(late)
         return abs(late) <= _WINDOW
 
     async def learn_time(self) -> None:
-        """Ask Slack for its time, unless that was done a moment ago; it takes 2 s at most."""
+        """Ask Slack for its time; it takes 2 s at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_ASKING):
+                await self._ask_time()
+
+    async def _learn_once_more(self) -> None:
+        """Ask for the time, unless a request had that done a moment ago; wait while one does."""
         async with self._asking:
             at = time.monotonic()
-            if self._asked_at is not None and at - self._asked_at < _ASKED_EVERY:
-                return
-            self._asked_at = at
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LONGEST_ASKING):
-                    await self._ask_time()
+            if self._asked_at is None or at - self._asked_at >= _ASKED_EVERY:
+                self._asked_at = at
+                await self.learn_time()
 
     def _late(self, check: "Check") -> float:
         return self._clock.now().timestamp() - check.signed_at
