@@ -7,6 +7,7 @@ from uuid import UUID
 
 from tests.chaos.ground import Ground
 from tests.chaos.history import Asked, Sent
+from tests.chaos.sentences import Said, said
 from tests.chaos.shown import is_question, key_of
 from tests.chaos.whispers import keys_of_whispers
 from tests.wire import discord, slack
@@ -108,18 +109,23 @@ def _sent(call: DiscordCall | SlackCall, keys: frozenset[str], zero: float) -> S
 
 
 def _only_defers(call: DiscordCall | SlackCall) -> bool:
-    """Return whether a call tells Discord nothing but that a command arrived."""
-    if isinstance(call, SlackCall):
+    """Return whether a call tells Discord that a command arrived, and at most that it takes long.
+
+    That is said before it is known whether a limit stops the question.
+    """
+    if isinstance(call, SlackCall) or not call.path.endswith("/callback"):
         return False
-    is_first_response = call.path.endswith("/callback")
-    return is_first_response and _in(call.body, "type") in _DEFERRALS
+    is_slow = said(str(_in(call.body, "data", "content"))) is Said.SLOW
+    return is_slow or _in(call.body, "type") in _DEFERRALS
 
 
 def _acknowledgements(asked: Iterable[Asked], zero: float) -> Iterator[Sent]:
-    """Yield the acknowledgements of Slack's commands that hold a message."""
+    """Yield the acknowledgements of Slack's commands that hold a message of what came of them."""
     for one in asked:
         deed = one.deed
-        if isinstance(deed, slack.Interaction) and deed.response and deed.acked_at is not None:
+        if not isinstance(deed, slack.Interaction) or said(str(deed.response)) is Said.SLOW:
+            continue
+        if deed.response and deed.acked_at is not None:
             at = zero + deed.acked_at
             yield Sent(frozenset({one.key}), at, at, is_message=True, name="acknowledgement")
 

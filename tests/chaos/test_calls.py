@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
+from core.i18n import text
 from tests.chaos.calls import calls_about
 from tests.chaos.history import Asked, Sent, Spot
 from tests.wire import discord, slack
@@ -21,7 +22,7 @@ def about(there: discord.World, here: slack.World, *asked: Asked) -> list[Sent]:
     return calls_about(ground, asked, requests)
 
 
-def test_a_deferral_is_no_message_and_a_deletion_or_a_response_that_says_something_is() -> None:
+def test_what_is_sent_before_the_outcome_is_known_is_no_message_about_it() -> None:
     there = discord.World()
     deed = there.interactions.begin(
         InteractionType.COMMAND, there.application, there.owner, there.channel, {}
@@ -33,6 +34,7 @@ def test_a_deferral_is_no_message_and_a_deletion_or_a_response_that_says_somethi
     follow_up = f"/webhooks/{there.application.id}/{deed.token}"
     made: list[tuple[str, str, Any, str | None]] = [
         ("POST", first, {"type": 5}, None),
+        ("POST", first, {"type": 4, "data": {"content": text("asking-slow")}}, None),
         ("POST", first, {"type": 4, "data": {"content": "No."}}, None),
         ("DELETE", original, None, None),
         ("POST", follow_up, {"content": "No."}, None),
@@ -46,8 +48,8 @@ def test_a_deferral_is_no_message_and_a_deletion_or_a_response_that_says_somethi
     ]
     found = about(there, slack.World(), one)
     assert all(sent.keys == {one.key} for sent in found)
-    assert [sent.is_message for sent in found] == [False, True, True, True, False]
-    assert [sent.in_doubt for sent in found] == [False] * 4 + [True]
+    assert [sent.is_message for sent in found] == [False, False, True, True, True, False]
+    assert [sent.in_doubt for sent in found] == [False] * 5 + [True]
 
 
 def test_an_ephemeral_message_is_of_its_question_and_one_that_failed_of_its_readers() -> None:

@@ -66,6 +66,92 @@ docs:
     "cliffs.md": "---\ntitle: Cliffs\n---\nChalk.\n",
     "weeks/one.md": "---\ntitle: One\n---\nWeek one.\n",
 }
+JEKYLL_DEFAULTS: dict[str, str | bytes] = {
+    "_config.yml": """\
+url: https://course.example
+permalink: /:categories/:year/:title
+theme: minima
+collections_dir: parts
+collections:
+  labs:
+    output: true
+  posts:
+    output: true
+defaults:
+  - scope: {path: "", type: pages}
+    values: {permalink: "/:basename/"}
+  - scope: {path: "about", type: page}
+    values: {permalink: "/:path/:basename.html", nav_order: 9}
+  - scope: {path: "weeks/*/plan.md"}
+    values: {permalink: "/plans/:path/"}
+  - scope: {path: "parts/_labs/late", type: labs}
+    values: {permalink: "/:collection/:name:output_ext"}
+  - scope: {path: "", type: labs}
+    values: {published: true}
+  - scope: {path: "_labs/staff"}
+    values: {published: false}
+  - values: wrong
+  - wrong
+""",
+    "index.md": "---\ntitle: Home\npermalink: /\n---\nHome.\n",
+    "about/us.md": "---\ntitle: Us\n---\nWe.\n",
+    "weeks/one/plan.md": "---\ntitle: Plan\n---\nA plan.\n",
+    "weeks/one/notes.md": "---\ntitle: Notes\n---\nNotes.\n",
+    "weeks/own.md": "---\ntitle: Own\npermalink: /mine:output_ext\n---\nIts own.\n",
+    "parts/_labs/2026-02-03-read_a gauge.md": "---\ntitle: Gauge\n---\nRead a gauge.\n",
+    "parts/_labs/late/read_a gauge.md": "---\ntitle: Late\n---\nRead it late.\n",
+    "parts/_labs/staff/answers.md": "---\ntitle: Answers\n---\nFor staff.\n",
+    "parts/_posts/2026-01-05-High Water.md": "---\ntitle: High\n---\nHigh.\n",
+    "parts/sea/_posts/2026-01-06-low.md": "---\ntitle: Low\ncategories: Ebb news\n"
+    "date: 2025-12-31 10:00\nslug: low-water\n---\nLow.\n",
+}
+HUGO_PERMALINKS: dict[str, str | bytes] = {
+    "hugo.toml": """\
+baseURL = "https://course.example/"
+defaultContentLanguage = "en"
+defaultContentLanguageInSubdir = true
+[languages.en.permalinks]
+"/" = "/pages/:slugorcontentbasename/"
+[languages.en.permalinks.page]
+talks = "/talks/:year/:monthname/:02/:slug"
+labs = "/:sections[1:]/:contentbasename/"
+[languages.en.permalinks.section]
+talks = "/all-talks/"
+[languages.de]
+[uglyURLs]
+notes = true
+""",
+    "content/_index.md": "---\ntitle: Home\n---\nHome.\n",
+    "content/about.md": "---\ntitle: About\n---\nUs.\n",
+    "content/talks/_index.md": "---\ntitle: Talks\n---\nTalks.\n",
+    "content/talks/Ebb & flow.md": "---\ntitle: Ebb & Flow!\ndate: 2026-03-04T10:00:00Z\n---\n"
+    "Ebb.\n",
+    "content/talks/slug.md": "+++\ntitle = 'Long'\nslug = 'short'\ndate = 2026-11-05\n+++\n"
+    "Short.\n",
+    "content/talks/url.md": "---\ntitle: Url\nurl: /:section/own\naliases: [/old/]\n---\nOwn.\n",
+    "content/talks/file.md": "---\ntitle: File\nurl: own/page.html\n---\nA file.\n",
+    "content/labs/first/_index.md": "---\ntitle: First\n---\nFirst.\n",
+    "content/labs/first/loose/gauge/index.md": "---\ntitle: Gauge\n---\nA gauge.\n",
+    "content/labs/first/loose/gauge/table.pdf": b"%PDF-1.4 broken",
+    "content/notes/one.md": "---\ntitle: One\n---\nOne.\n",
+    "content/notes/sub/_index.md": "---\ntitle: Sub\n---\nSub.\n",
+}
+HUGO_TARGETS: dict[str, str | bytes] = {
+    "hugo.yaml": """\
+baseURL: https://course.example/
+permalinks:
+  - pattern: /buch/:slug/
+    target: {sites: {matrix: {languages: [de]}}}
+  - pattern: /book/
+    target: {path: "{/weeks}", kind: section}
+  - pattern: /book/:sections[last]/:title/
+    target: {path: "{/weeks/**}"}
+  - pattern: /rest/:contentbasename/
+""",
+    "content/weeks/_index.md": "---\ntitle: Weeks\n---\nWeeks.\n",
+    "content/weeks/one.md": "---\ntitle: Week One\n---\nOne.\n",
+    "content/other/two.md": "---\ntitle: Two\n---\nTwo.\n",
+}
 HUGO: dict[str, str | bytes] = {
     "hugo.toml": """\
 baseURL = "https://course.example/sea/"

@@ -142,9 +142,7 @@ class Questions(commands.Cog):
             await respond(lambda: interaction.response.defer(thinking=True))
             return
         asking.was_told = True
-        await respond(
-            lambda: interaction.response.send_message(text("asking-slow"), ephemeral=True)
-        )
+        await _say_slow(interaction)
 
     async def _accepted(self, asking: "_Asking") -> Received:
         """Have a question accepted, and offer it again while the connection fails.
@@ -172,6 +170,11 @@ class Questions(commands.Cog):
         return received
 
 
+async def _say_slow(interaction: Interaction) -> None:
+    """Tell the asker alone that it takes long to note a question; not again where it was said."""
+    await respond(lambda: interaction.response.send_message(text("asking-slow"), ephemeral=True))
+
+
 async def _apologise(interaction: Interaction, sentence: str) -> None:
     """Tell the asker alone that a question is not stored; what all would see goes."""
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
@@ -188,11 +191,16 @@ async def acknowledge(interaction: Interaction, received: Received) -> None:
     """Tell Discord, within its three seconds, that the answer will follow.
 
     Only what is in the inbox is acknowledged. When the interaction is lost, or was
-    acknowledged before a restart, the answer finds its way all the same.
+    acknowledged before a restart, the answer finds its way all the same. An answer that stands
+    apart would leave what is deferred for all unfinished: its asker reads again what Discord may
+    not have taken the first time.
     """
     arrival, acceptance = received.arrival, received.accepted.acceptance
     is_stopped = acceptance in {Acceptance.LIMITED, Acceptance.PASSED_OVER}
     is_refused = arrival.refusal is not None or is_stopped
+    if arrival.address.get("apart") and not is_refused:
+        await _say_slow(interaction)
+        return
     hidden = bool(arrival.address["ephemeral"]) or is_refused
     await respond(lambda: interaction.response.defer(ephemeral=hidden, thinking=True))
     if acceptance is Acceptance.PASSED_OVER:

@@ -25,7 +25,8 @@ Interaction = discord.Interaction[Any]
 Result = TypeVar("Result")
 
 _RESPONDED_ALREADY = 40060
-_TRIES = 3
+TRIES = 3
+"""How often a first response is sent that the network loses."""
 _EPHEMERAL = discord.MessageFlags(ephemeral=True).value
 
 
@@ -35,7 +36,7 @@ async def respond(call: Callable[[], Awaitable[object]]) -> bool:
     An event that is delivered twice is responded to twice, and Discord refuses the second:
     that is as good. An interaction that is lost after three seconds cannot be helped.
     """
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         try:
             await call()
         except discord.InteractionResponded:

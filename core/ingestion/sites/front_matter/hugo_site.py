@@ -1,14 +1,13 @@
 """Reads the folder of a Hugo site: `content`, its sections, weights and addresses."""
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.sites.front_matter.hugo_links import HugoLinks, HugoPage
 from core.ingestion.sites.front_matter.page_head import (
     NO_HEAD,
     PageHead,
@@ -27,7 +26,6 @@ _SUFFIXES = (".md", ".markdown", ".html", ".htm")
 _PAGES = ("index", "_index")
 _KEYS = frozenset({"baseurl", "languagecode", "contentdir", "theme", "module", "taxonomies"})
 """Of these, an old `config` file that is Hugo's has one; other programs have such files too."""
-_NOT_IN_A_PATH = re.compile(r"[^\w.+~-]")
 _MISSING = "The menu names a page that is missing: {path}."
 
 
@@ -44,22 +42,22 @@ def read_hugo(folder: Path) -> Site | None:
     Within a section, pages come by their weight, those without one last, and what has no weight
     by name; a section is where the weight of its `_index` puts it.
     """
-    config = _config(folder) or {}
+    config = _of_language(_config(folder) or {})
     content = posixpath.normpath(_text(config, "contentdir") or "content")
     if not (folder / content).resolve().is_relative_to(folder) or not (folder / content).is_dir():
         return None
     root = folder / content
     files = page_files(root, SUPPORTED_SUFFIXES)
     heads = {path: page_head(root, path) if _is_page(path) else NO_HEAD for path in files}
-    languages = _other_languages(config)
-    unpublished = {posixpath.join(content, p): why for p, why in _unpublished(heads, languages)}
+    language, others = _languages(config)
+    unpublished = {posixpath.join(content, p): why for p, why in _unpublished(heads, others)}
     shown = [path for path in heads if posixpath.join(content, path) not in unpublished]
     titles = {_folder_of(p): heads[p].text("title") for p in shown if _is_index(p)}
-    is_ugly = _text(config, "uglyurls").lower() == "true"
+    links = _links(shown, heads, HugoLinks(config, language, 1 + len(others)))
     pages = tuple(
         SitePage(
             posixpath.join(content, path),
-            _url_path(path, heads[path], is_ugly=is_ugly),
+            links[path],
             MODULE_SEPARATOR.join(_sections(path, titles)),
             heads[path].text("linkTitle", "title"),
             MarkdownFlavour.HUGO,
@@ -91,6 +89,16 @@ def _config(folder: Path) -> Mapping[str, object] | None:
     return None
 
 
+def _of_language(config: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the configuration with what it says for the site's own language alone."""
+    languages = config.get("languages")
+    named = languages if isinstance(languages, Mapping) else {}
+    lowered = {str(name).lower(): values for name, values in named.items()}
+    own = lowered.get(_languages(config)[0])
+    said = own if isinstance(own, Mapping) else {}
+    return {**config, **{str(key).lower(): value for key, value in said.items()}}
+
+
 def _values(folder: Path, name: str) -> Mapping[object, object] | None:
     places = (name, f"{_FOLDER}/{name}")
     path = next((place for place in places if file_inside(folder, place)), None)
@@ -106,12 +114,12 @@ def _text(config: Mapping[str, object], key: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _other_languages(config: Mapping[str, object]) -> frozenset[str]:
-    """Return the languages of the site but its own."""
+def _languages(config: Mapping[str, object]) -> tuple[str, frozenset[str]]:
+    """Return the site's own language, and the others that it has."""
     languages = config.get("languages")
-    own = _text(config, "defaultcontentlanguage") or "en"
+    own = (_text(config, "defaultcontentlanguage") or "en").lower()
     named = languages if isinstance(languages, Mapping) else {}
-    return frozenset(str(name).lower() for name in named) - {own.lower()}
+    return own, frozenset(str(name).lower() for name in named) - {own}
 
 
 def _unpublished(
@@ -194,29 +202,27 @@ def _sections(path: str, titles: Mapping[str, str | None]) -> Iterator[str]:
         yield titles.get(section) or readable(section.rpartition("/")[2])
 
 
-def _url_path(path: str, head: PageHead, *, is_ugly: bool) -> str:
-    """Return where a page is published. Source: Hugo's documentation, URL management."""
-    if url := head.text("url"):
-        return quote(url.lstrip("/"), safe="/%", errors="surrogateescape")
-    folder, stem = _folder_of(path), _stem(path)
-    if not _is_page(path):
-        named = [_as_path(part) for part in folder.split("/") if part]
-        return quote("/".join((*named, posixpath.basename(path))), errors="surrogateescape")
-    if stem in _PAGES:
-        slug = head.text("slug") if stem == "index" else None
-        published = posixpath.join(posixpath.dirname(folder), slug) if slug else folder
-    else:
-        published = posixpath.join(folder, head.text("slug") or stem)
-    place = "/".join(_as_path(part) for part in published.split("/") if part)
-    if not place:
-        return ""
-    is_section = stem == "_index"
-    return quote(f"{place}.html" if is_ugly and not is_section else f"{place}/")
+def _links(
+    paths: Sequence[str], heads: Mapping[str, PageHead], links: HugoLinks
+) -> Mapping[str, str]:
+    """Return where each file is published."""
+    own = {_folder_of(path): path for path in paths if _is_index(path)}
+    sections = {folder for folder, path in own.items() if _stem(path) == "_index"}
 
+    def page(path: str) -> HugoPage:
+        above = [*reversed(_parents(path))]
+        if _stem(path) == "index":
+            above = above[:-1]
+        inside = [one for one in above if one in sections or "/" not in one]
+        return HugoPage(path, heads[path], inside)
 
-def _as_path(name: str) -> str:
-    """Return a name as Hugo writes it into an address. Source: its function `urlize`."""
-    return _NOT_IN_A_PATH.sub("", re.sub(r"\s+", "-", name.strip().lower()))
+    def published(path: str) -> str:
+        if _is_page(path):
+            return links.page(page(path))
+        owner = next((own[folder] for folder in _parents(path) if folder in own), None)
+        return links.file(path, page(owner) if owner else None)
+
+    return {path: published(path) for path in paths}
 
 
 def _missing(config: Mapping[str, object], root: Path) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 import posixpath
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
@@ -16,8 +18,11 @@ _STYLES = {
     "weekdate": "/:categories/:year/W:week/:short_day/:title:output_ext",
     "none": "/:categories/:title:output_ext",
 }
-_DATED = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})-(?P<title>.+)")
+_DATED = re.compile(r"(?P<date>\d{4}-\d{1,2}-\d{1,2})-(?P<title>.+)")
+_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _PLACE = re.compile(r":([a-z_]+)")
+_TO_PAGE_TITLE = re.compile(r"[^\w.~!$&'()+,;=@]+")
+_TO_SLUG = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +30,25 @@ class Style:
     """How the pages of a collection are addressed."""
 
     template: str
-    """One of Jekyll's own names, or a path with `:path`, `:title` and the like."""
+    """A path with `:path`, `:title` and the like."""
     is_shown: bool = True
     """Whether its documents are published as pages."""
 
 
-def is_pretty(style: str) -> bool:
-    """Return whether a style gives each page a folder of its own."""
-    return style == "pretty" or (style not in _STYLES and style.endswith("/"))
+def style_of_posts(permalink: str) -> str:
+    """Return the template of posts by the permalink of the site, which may name one of its own."""
+    return _STYLES.get(permalink, permalink)
 
 
-def link_of(path: str, head: PageHead, style: Style, *, collection: str = "") -> str:
+def ending_of(permalink: str) -> str:
+    """Return how addresses of pages and collections end by the permalink of the site."""
+    style = style_of_posts(permalink)
+    return next((ending for ending in ("/", ":output_ext") if style.endswith(ending)), "")
+
+
+def link_of(
+    path: str, head: PageHead, style: Style, *, collection: str = "", folders: Sequence[str] = ()
+) -> str:
     """Return where a page is published, percent-encoded, without a slash at the beginning.
 
     What the page is asked to be called by its front matter wins.
@@ -43,52 +56,88 @@ def link_of(path: str, head: PageHead, style: Style, *, collection: str = "") ->
     Args:
         path: the file, in the site's folder or in the collection's.
         collection: empty for a page of the site.
+        folders: those above the one of the posts, which are categories.
 
-    Source: Jekyll's documentation, "Permalinks".
+    Source: Jekyll's documentation, "Permalinks", of version 4, as of November 2026.
     """
     own = head.text("permalink")
-    template = own or _STYLES.get(style.template, style.template)
-    if collection and collection != "posts" and style.template in _STYLES and not own:
-        template = "/:collection/:path/" if style.template == "pretty" else _BY_PATH
     if not collection and own is None and is_folder_page(PurePosixPath(path).name):
         parent = posixpath.dirname(path)
         return quote(f"{parent}/" if parent else "", errors="surrogateescape")
-    values = _values(path, head, collection)
-    filled = _PLACE.sub(lambda place: values.get(place[1], place[0]), template)
-    clean = re.sub(r"/{2,}", "/", filled).lstrip("/")
-    if clean.endswith("/index.html"):
+    values = _values(path, head, collection, folders)
+    filled = _PLACE.sub(lambda place: _filled(place[1], values), own or style.template)
+    parts = [part for part in filled.split("/") if part.strip(".")]
+    clean = "/".join(parts) + ("/" if filled.endswith("/") and parts else "")
+    if f"/{clean}".endswith("/index.html"):
         clean = clean.removesuffix("index.html")
     return quote(clean, safe="/%", errors="surrogateescape")
 
 
-_BY_PATH = "/:collection/:path:output_ext"
+def _filled(name: str, values: Mapping[str, str]) -> str:
+    """Return what stands in place of a mark, which another underscore may follow."""
+    if name not in values and name.rstrip("_") in values:
+        return values[name.rstrip("_")] + name[len(name.rstrip("_")) :]
+    return values.get(name, f":{name}")
 
 
-def _values(path: str, head: PageHead, collection: str) -> dict[str, str]:
+def _values(
+    path: str, head: PageHead, collection: str, folders: Sequence[str]
+) -> Mapping[str, str]:
     """Return what the marks of a template stand for."""
     stem = posixpath.splitext(posixpath.basename(path))[0]
-    folder, dated = posixpath.dirname(path), _DATED.fullmatch(stem)
-    name = dated["title"] if dated else stem
-    slug = head.text("slug") or name
+    dated = _DATED.fullmatch(stem) if collection else None
+    title = head.text("slug") or (dated["title"] if dated else stem)
+    categories = list(dict.fromkeys((*folders, *_categories(head))))
     values = {
-        "path": folder if not collection else posixpath.splitext(path)[0],
+        "path": posixpath.splitext(path)[0] if collection else posixpath.dirname(path),
         "basename": stem,
         "collection": collection,
-        "name": re.sub(r"[^\w]+", "-", name.lower()).strip("-"),
-        "title": slug,
-        "slug": re.sub(r"[^\w]+", "-", slug.lower()).strip("-"),
+        "name": _slug(stem),
+        "title": _TO_PAGE_TITLE.sub("-", title).strip("-"),
+        "slug": _slug(title),
         "output_ext": ".html",
-        "categories": "/".join(_categories(head)),
+        "categories": "/".join(one.lower() for one in categories),
+        "slugified_categories": "/".join(map(_slug, categories)),
     }
-    if dated:
-        year, month, day = dated["year"], int(dated["month"]), int(dated["day"])
-        values |= {"year": year, "month": f"{month:02}", "day": f"{day:02}"}
-        values |= {"i_month": str(month), "i_day": str(day), "short_year": year[2:]}
-    return values
+    moment = _date(head.text("date")) or _date(dated["date"] if dated else None)
+    return {**values, **_of_date(moment)} if moment and collection else values
 
 
-def _categories(head: PageHead) -> list[str]:
-    found = head.values.get("categories") or head.values.get("category") or ""
-    names = found.split() if isinstance(found, str) else found
-    listed = names if isinstance(names, list) else []
-    return [one.strip().lower().replace(" ", "-") for one in listed if isinstance(one, str)]
+def _slug(text: str) -> str:
+    return _TO_SLUG.sub("-", text).strip("-").lower()
+
+
+def _date(written: str | None) -> date | None:
+    found = _DATE.match(written or "")
+    try:
+        return date(*map(int, found.groups())) if found else None
+    except ValueError:
+        return None
+
+
+def _of_date(moment: date) -> Mapping[str, str]:
+    marks = {
+        "year": "%Y",
+        "short_year": "%y",
+        "month": "%m",
+        "short_month": "%b",
+        "long_month": "%B",
+        "day": "%d",
+        "y_day": "%j",
+        "w_year": "%G",
+        "week": "%V",
+        "w_day": "%u",
+        "short_day": "%a",
+        "long_day": "%A",
+    }
+    values = {name: moment.strftime(mark) for name, mark in marks.items()}
+    return {**values, "i_month": str(moment.month), "i_day": str(moment.day)}
+
+
+def _categories(head: PageHead) -> Iterator[str]:
+    """Yield the categories of a page; words of `categories` are one each, `category` is one."""
+    several = head.values.get("categories")
+    names = several.split() if isinstance(several, str) else several
+    for name in (head.values.get("category"), *(names if isinstance(names, list) else ())):
+        if isinstance(name, str) and name.strip():
+            yield name.strip()

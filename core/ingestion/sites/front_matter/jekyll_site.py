@@ -11,7 +11,13 @@ from urllib.parse import quote
 from core.ingestion.account.survey import page_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
-from core.ingestion.sites.front_matter.jekyll_links import Style, is_pretty, link_of
+from core.ingestion.sites.front_matter.jekyll_defaults import PAGES, PageDefaults
+from core.ingestion.sites.front_matter.jekyll_links import (
+    Style,
+    ending_of,
+    link_of,
+    style_of_posts,
+)
 from core.ingestion.sites.front_matter.page_head import NO_HEAD, PageHead, in_order, page_head
 from core.ingestion.sites.navigation import NavigationKeys, listed
 from core.ingestion.sites.page_files import file_inside, readable
@@ -35,6 +41,7 @@ _NAVIGATION = NavigationKeys(
 )
 _MOST_GENERATIONS = 10
 _MISSING = "The navigation names a page that is missing: {path}."
+_POSTS = "posts"
 _POST = re.compile(r"\d{4}-\d{1,2}-\d{1,2}-")
 
 
@@ -107,60 +114,65 @@ def _pages(
     excluded = (*_texts(config.get("exclude")), *_EXCLUDED)
     included = frozenset(one.strip("/") for one in _texts(config.get("include")))
     style = config.get("permalink")
-    own = style if isinstance(style, str) else "date"
-    collections = dict(_collections(config))
-    collections.setdefault("posts", Style(own if own != "none" else "/:categories/:title.html"))
+    permalink = style if isinstance(style, str) and style.strip() else "date"
+    collections = dict(_collections(config, permalink))
     place = str(config.get("collections_dir") or "").strip("/")
+    defaults = PageDefaults(config.get("defaults"), place)
+    of_pages = Style(f"/:path/:basename{ending_of(permalink)}")
     later: dict[str, list[_Page]] = {name: [] for name in collections}
     for path in page_files(folder, SUPPORTED_SUFFIXES - _PLAIN_TEXT):
         is_static = not path.lower().endswith(_SUFFIXES)
+        name, folders, below = _place_of(path, place, collections)
         head = NO_HEAD if is_static else page_head(folder, path)
-        name = _collection_of(path, place, collections)
+        head = head if is_static else defaults.added_to(head, path, name or PAGES)
         if why := _why_not(path, head, name, excluded, included):
             unpublished[path] = why
         elif is_static:
             yield _Page(path, head, quote(path, errors="surrogateescape"))
         elif name is None:
-            yield _Page(path, head, link_of(path, head, Style(_page_style(own))))
+            yield _Page(path, head, link_of(path, head, of_pages))
         elif not collections[name].is_shown:
             unpublished[path] = f"is of the collection {name}, which is not published"
+        elif name == _POSTS and not _POST.match(posixpath.basename(path)):
+            unpublished[path] = "is a post without a date in its name"
         else:
-            below = path.removeprefix(f"{place}/" if place else "").partition("/")[2]
-            if name == "posts" and not _POST.match(posixpath.basename(path)):
-                unpublished[path] = "is a post without a date in its name"
-                continue
-            link = link_of(below, head, collections[name], collection=name)
+            link = link_of(below, head, collections[name], collection=name, folders=folders)
             later[name].append(_Page(path, head, link, name))
-    for name in sorted(later, key=lambda name: name == "posts"):
+    for name in sorted(later, key=lambda name: name == _POSTS):
         yield from later[name]
 
 
-def _page_style(style: str) -> str:
-    return "/:path/:basename/" if is_pretty(style) else "/:path/:basename:output_ext"
-
-
-def _collections(config: Mapping[str, object]) -> Iterator[tuple[str, Style]]:
-    """Yield the collections that the configuration names, in its order."""
+def _collections(config: Mapping[str, object], permalink: str) -> Iterator[tuple[str, Style]]:
+    """Yield the collections that the configuration names, in its order, and the posts."""
     described = config.get("collections")
     if isinstance(described, list):
         described = {name: {} for name in described if isinstance(name, str)}
-    for name, values in described.items() if isinstance(described, Mapping) else ():
+    named = described if isinstance(described, Mapping) else {}
+    for name, values in {_POSTS: {}, **named}.items():
         said = values if isinstance(values, Mapping) else {}
         template = said.get("permalink")
-        is_shown = str(said.get("output", "")).lower() == "true" or name == "posts"
-        yield (
-            str(name),
-            Style(
-                template if isinstance(template, str) else "/:collection/:path:output_ext", is_shown
-            ),
-        )
+        is_shown = str(said.get("output", "")).lower() == "true" or name == _POSTS
+        usual = f"/:collection/:path{ending_of(permalink)}"
+        if name == _POSTS:
+            usual = style_of_posts(permalink)
+        yield str(name), Style(template if isinstance(template, str) else usual, is_shown)
 
 
-def _collection_of(path: str, place: str, collections: Mapping[str, Style]) -> str | None:
-    inside = path.removeprefix(f"{place}/") if place else path
-    top = inside.partition("/")[0]
-    name = top.removeprefix("_")
-    return name if top.startswith("_") and "/" in inside and name in collections else None
+def _place_of(
+    path: str, place: str, collections: Mapping[str, Style]
+) -> tuple[str | None, Sequence[str], str]:
+    """Return the collection of a file, the folders above it, and the path within.
+
+    Posts may lie in folders of their own, which are their categories.
+    """
+    *folders, name = (path.removeprefix(f"{place}/") if place else path).split("/")
+    for at, folder in enumerate(folders):
+        is_known = folder.startswith("_") and folder[1:] in collections
+        if is_known and (at == 0 or folder == f"_{_POSTS}"):
+            return folder[1:], folders[:at], "/".join((*folders[at + 1 :], name))
+        if folder.startswith("_"):
+            break
+    return None, (), path
 
 
 def _why_not(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
+import aiohttp
 import discord
 import pytest
 
@@ -12,6 +13,7 @@ from adapters.access.location import Location
 from adapters.discord.commands import questions as module
 from adapters.discord.commands.questions import Questions
 from adapters.discord.replies.address import Address
+from adapters.discord.replies.ephemeral import TRIES
 from adapters.features.command_names import CommandNames
 from adapters.intake.front_desk import Received
 from adapters.intake.incoming_message import IncomingMessage
@@ -57,6 +59,7 @@ class Response:
     def __init__(self, told: asyncio.Event) -> None:
         self.ephemeral: bool | None = None
         self._told = told
+        self._lost = 0
 
     async def send_message(self, text: str, *, ephemeral: bool) -> None:
         self.ephemeral = ephemeral
@@ -90,6 +93,31 @@ async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     address = Address.of(Job(desk.arrival, 1, now(), now()))
     assert address.ephemeral is (by_rule if asked is None else asked)
     assert address.apart is stands_apart
+
+
+class LostResponse(Response):
+    """An interaction that the network keeps from its first response."""
+
+    async def send_message(self, text: str, *, ephemeral: bool) -> None:
+        if not self._told.is_set():
+            self._lost += 1
+            if self._lost == TRIES:
+                self._told.set()
+            raise aiohttp.ClientConnectionError
+        await super().send_message(text, ephemeral=ephemeral)
+
+
+async def test_nothing_public_is_deferred_for_an_answer_that_stands_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    desk = SlowDesk(DEFAULTS)
+    response = LostResponse(desk.opened)
+    interaction: Any = SimpleNamespace(response=response)
+    taking = Questions(cast("Any", desk), cast("Any", None), lambda: None, names=CommandNames())
+    await taking.take(interaction, incoming(), None)
+    assert Address.of(Job(desk.arrival, 1, now(), now())).apart
+    assert response.ephemeral, "nothing would take the place of what all see"
 
 
 class FailingDesk(SlowDesk):

@@ -5,14 +5,26 @@ from pathlib import Path
 import pytest
 
 from core.ingestion.sites.detection import detect_site
+from core.ingestion.sites.front_matter import path_patterns
 from core.ingestion.sites.site import Site, SiteKind
 from tests.books import write_files
-from tests.format_courses.front_matter import HUGO, JEKYLL, JEKYLL_NAVIGATION
+from tests.format_courses.front_matter import (
+    HUGO,
+    HUGO_PERMALINKS,
+    HUGO_TARGETS,
+    JEKYLL,
+    JEKYLL_DEFAULTS,
+    JEKYLL_NAVIGATION,
+)
 from tests.format_courses.reading import read_course
 
 
 def rows(site: Site) -> list[tuple[str, str, str, str | None]]:
     return [(page.path, page.url_path, page.module, page.title) for page in site.pages]
+
+
+def links(site: Site) -> dict[str, str]:
+    return {page.path: page.url_path for page in site.pages}
 
 
 def reasons(site: Site) -> dict[str, str]:
@@ -157,3 +169,95 @@ def test_a_site_whose_configuration_is_hostile_is_read_in_time(tmp_path: Path) -
     }
     site = detect_site(write_files(tmp_path, files))
     assert {page.path for page in site.pages} == {"a.md", "b.md"}
+
+
+def test_the_defaults_of_jekyll_say_where_pages_and_collections_are(tmp_path: Path) -> None:
+    site = detect_site(write_files(tmp_path, JEKYLL_DEFAULTS))
+    assert links(site) == {
+        "index.md": "",
+        "about/us.md": "about/us.html",
+        "weeks/one/plan.md": "plans/weeks/one/",
+        "weeks/one/notes.md": "notes/",
+        "weeks/own.md": "mine.html",
+        "parts/_labs/2026-02-03-read_a gauge.md": "labs/2026-02-03-read_a%20gauge",
+        "parts/_labs/late/read_a gauge.md": "labs/read-a-gauge.html",
+        "parts/_posts/2026-01-05-High Water.md": "2026/High-Water",
+        "parts/sea/_posts/2026-01-06-low.md": "sea/ebb/news/2025/low-water",
+    }
+    assert reasons(site)["parts/_labs/staff/answers.md"] == "is not published"
+    assert site.pages[0].path == "about/us.md"  # the one whose order the defaults say
+
+
+@pytest.mark.parametrize(
+    ("style", "post", "page", "lab"),
+    [
+        ("date", "2026/03/04/tide.html", "a.html", "labs/b.html"),
+        ("pretty", "2026/03/04/tide/", "a/", "labs/b/"),
+        ("ordinal", "2026/063/tide.html", "a.html", "labs/b.html"),
+        ("weekdate", "2026/W10/Wed/tide.html", "a.html", "labs/b.html"),
+        ("none", "tide.html", "a.html", "labs/b.html"),
+        ("/:short_year-:i_month/:slug_/", "26-3/tide_/", "a/", "labs/b/"),
+        ("/:long_month/:title", "March/tide", "a", "labs/b"),
+    ],
+)
+def test_the_permalink_of_the_site_is_a_style_or_a_template(
+    tmp_path: Path, style: str, post: str, page: str, lab: str
+) -> None:
+    head = "---\ntitle: T\n---\nText.\n"
+    files = {
+        "_config.yml": f"permalink: {style}\ncollections: {{labs: {{output: true}}}}\n",
+        "a.md": head,
+        "_labs/b.md": head,
+        "_posts/2026-03-04-tide.md": head,
+    }
+    site = detect_site(write_files(tmp_path, files))
+    assert list(links(site).values()) == [page, lab, post]
+
+
+def test_the_permalinks_of_hugo_say_where_pages_and_sections_are(tmp_path: Path) -> None:
+    site = detect_site(write_files(tmp_path, HUGO_PERMALINKS))
+    assert links(site) == {
+        "content/_index.md": "en/",
+        "content/about.md": "en/pages/about/",
+        "content/talks/_index.md": "en/all-talks/",
+        "content/talks/Ebb & flow.md": "en/talks/2026/March/04/ebb-flow/",
+        "content/talks/slug.md": "en/talks/2026/November/05/short/",
+        "content/talks/url.md": "talks/own/",
+        "content/talks/file.md": "en/own/page.html",
+        "content/labs/first/_index.md": "en/labs/first/",
+        "content/labs/first/loose/gauge/index.md": "en/first/gauge/",
+        "content/labs/first/loose/gauge/table.pdf": "en/first/gauge/table.pdf",
+        "content/notes/one.md": "en/notes/one.html",
+        "content/notes/sub/_index.md": "en/notes/sub/",
+    }
+
+
+def test_permalinks_of_hugo_may_name_their_targets(tmp_path: Path) -> None:
+    site = detect_site(write_files(tmp_path, HUGO_TARGETS))
+    assert links(site) == {
+        "content/weeks/_index.md": "book/",
+        "content/weeks/one.md": "book/weeks/week-one/",
+        "content/other/two.md": "rest/two/",
+    }
+
+
+@pytest.mark.parametrize(
+    "permalinks",
+    ["*b", "[*b, {pattern: [1]}, {pattern: x, target: *b}]", "{page: *b, section: 1, '': [1]}"],
+)
+def test_permalinks_that_are_none_change_nothing(tmp_path: Path, permalinks: str) -> None:
+    config = f"a: &a [x, x]\nb: &b [*a, *a]\nlanguages: *b\npermalinks: {permalinks}\n"
+    files = {"hugo.yaml": config, "content/a/b.md": "---\ntitle: [1]\nurl: {a: b}\n---\nText.\n"}
+    assert links(detect_site(write_files(tmp_path, files)))["content/a/b.md"] == "a/b/"
+
+
+def test_patterns_of_paths_are_compared_in_time() -> None:
+    assert path_patterns.fits("/a/b/c", "/a/**")
+    assert path_patterns.fits("/a", "{/a,/b}")
+    assert path_patterns.fits("/a", "/a/**")
+    assert not path_patterns.fits("/a/b", "/*")
+    assert path_patterns.begins_with("a/b/c.md", "*/b")
+    assert not path_patterns.begins_with("a/b/c.md", "*/c")
+    hostile = "/".join(["**", "*a*a*a*a*b"] * 40)
+    assert not path_patterns.fits("/".join(["a" * 200] * 80), hostile)
+    assert not path_patterns.fits("a", "{a,b}" * 60)
