@@ -8,11 +8,10 @@ from typing import Protocol
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
 from core.errors import BotError
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 
 
 class Reply(Protocol):

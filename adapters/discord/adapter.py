@@ -51,11 +51,10 @@ from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
 from core.access.tenants import Tenant
 from core.errors import DeliveryError, StoreError
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import DeletedEvent, Job, Twin
 from core.models import AgentRequest
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 from core.storage.leases import Leases
 from core.storage.rate_limit_windows import RateLimitWindows
 from core.telemetry.metering import NO_METER, Meter
