@@ -248,6 +248,14 @@ class ChatPlatform(ChatAdapter, Protocol):
         """Return whether the platform could tell us something right now."""
         ...
 
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return the places around a channel for which rules may be set, narrowest first.
+
+        The channel is the first of them, and its workspace the last. What cannot be read now is
+        missing in between.
+        """
+        ...
+
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Post into a channel, unless a post with this key stands there already.
 

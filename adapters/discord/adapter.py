@@ -1,7 +1,7 @@
 """Discord as a chat platform: lets events in, and opens the way back for their answers."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -194,6 +194,12 @@ class DiscordAdapter:
         if not self.is_ready:
             raise DeliveryError("we are not logged in to Discord yet")
         return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
+
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return a channel, its category where it is in one, and its server."""
+        return await surroundings.places_of(
+            self._client, self._client.unreadable, workspace, channel
+        )
 
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Post into a channel, unless a post with this key stands there already."""

@@ -144,6 +144,10 @@ class SlackAdapter:
         """Return False: on Slack a tenant stands around every place, and no one asks."""
         return False
 
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return a channel and its workspace: nothing lies in between."""
+        return channel, workspace
+
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Post into a channel, unless a post with this key stands there already."""
         place = (channel.workspace, channel.enterprise)

@@ -143,6 +143,10 @@ class LineChat:
         """Return None: lines have no addresses."""
         return None
 
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return a room and its workspace."""
+        return channel, workspace
+
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Write the text of a report into the room, once; a line shows no picture."""
         if key not in self._announced:
