@@ -22,7 +22,8 @@ from adapters.discord.staff_views import (
 from adapters.features.answer_actions import Clicker, Declined
 from adapters.features.staff.board import QueueBoard
 from adapters.features.staff.cards import AnswerForm, page_of
-from adapters.features.staff.desk import Reviewer, StaffDesk
+from adapters.features.staff.desk import StaffDesk
+from adapters.features.staff.review import Reviewer
 from adapters.intake.front_desk import FrontDesk
 from core import i18n
 from core.inbox.base import Arrival
@@ -59,9 +60,9 @@ class StaffClicks:
                 name, reviewer, question, said, interaction.id, reply_address
             )
         elif button is Button.EDIT:
-            keeping = self._staff.edit(name, reviewer, question, said)
+            keeping = self._staff.checked.edit(name, reviewer, question, said)
         else:
-            keeping = self._staff.verify(name, reviewer, question, said)
+            keeping = self._staff.checked.verify(name, reviewer, question, said)
         await tell(interaction, await in_time(interaction, keeping))
 
     async def queue(self, interaction: Interaction, offset: int = 0) -> None:
@@ -91,12 +92,14 @@ class StaffClicks:
     async def form_to_verify(self, interaction: Interaction, request_id: UUID) -> None:
         """Open the form in which an answer of the bot is corrected."""
         reviewer = self._reviewer(interaction)
-        form = await in_time(interaction, self._staff.form_to_verify(request_id, reviewer))
+        form = await in_time(interaction, self._staff.checked.form_to_verify(request_id, reviewer))
         await _open(interaction, Button.VERIFY, request_id, i18n.text("verify-form-title"), form)
 
     async def verify_message(self, interaction: Interaction, message: int) -> None:
         """Open that form for the answer that a message shows."""
-        request_id = await in_time(interaction, self._staff.shown_in(PLATFORM, str(message)))
+        request_id = await in_time(
+            interaction, self._staff.checked.shown_in(PLATFORM, str(message))
+        )
         await self.form_to_verify(interaction, request_id)
 
     async def voted_down(self, interaction: Interaction, request_id: UUID) -> None:
@@ -109,8 +112,8 @@ class StaffClicks:
 
     async def _verified(self, interaction: Interaction, offset: int) -> Any:
         reviewer = self._reviewer(interaction)
-        cards = await self._staff.verified(reviewer, offset)
-        total, shown = await self._staff.number_verified(reviewer), offset + len(cards)
+        cards = await self._staff.checked.answers(reviewer, offset)
+        total, shown = await self._staff.checked.number(reviewer), offset + len(cards)
         return verified_view(cards, shown if shown < total else None)
 
     async def _ask(self, interaction: Interaction, request_id: UUID) -> None:
@@ -149,11 +152,11 @@ class StaffClicks:
 
     async def _form_to_edit(self, interaction: Interaction, answer_id: UUID) -> None:
         reviewer = self._reviewer(interaction)
-        form = await in_time(interaction, self._staff.form_to_edit(answer_id, reviewer))
+        form = await in_time(interaction, self._staff.checked.form_to_edit(answer_id, reviewer))
         await _open(interaction, Button.EDIT, answer_id, i18n.text("verify-form-title"), form)
 
     async def _retire(self, interaction: Interaction, answer_id: UUID) -> None:
-        retiring = self._staff.retire(answer_id, self._reviewer(interaction))
+        retiring = self._staff.checked.retire(answer_id, self._reviewer(interaction))
         await tell(interaction, await in_time(interaction, retiring))
 
     async def _more(self, interaction: Interaction, name: UUID) -> None:

@@ -27,7 +27,7 @@ from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.retriever import Retriever
 from core.verified_answers.base import VerifiedAnswer, VerifiedScope, VerifiedState
 from core.verified_answers.matching import Matched, Matcher, ServesBoth
-from core.verified_answers.passages import INSTRUCTION
+from core.verified_answers.passages import instruction
 from core.verified_answers.store import VerifiedAnswers
 
 
@@ -78,7 +78,7 @@ class VerifiedStage:
             return response_of(matched.shown, context)
         if matched.offered:
             context.said_by_staff += matched.offered
-            context.instructions.append(INSTRUCTION)
+            context.instructions.append(instruction())
             offered = tuple(
                 OfferedAnswer(answer_id=one.answer_id, question=one.question)
                 for one in matched.offered

@@ -15,7 +15,7 @@ from core.verified_answers.likeness import Wording, likeness, read_wordings
 
 logger = logging.getLogger(__name__)
 
-OFFERED_FROM = 0.36
+OFFERED_FROM = 0.274
 """Likeness from which an answer is offered, or a model is asked; fitted with its weights."""
 SHOWN_FROM = 0.9
 """What a model's yes has to be worth, of 1, for an answer to be shown without being asked for."""

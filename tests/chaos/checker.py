@@ -29,6 +29,7 @@ class Kind(StrEnum):
     LATE = "not all done in the time for it"
     CONTRADICTED = "settled otherwise than the inbox says"
     ASTRAY = "seen by others than it is for"
+    MISPLACED = "replies of the staff in another place"
     CALLED = "calls of a limiter beyond what it stopped"
     NAGGED = "more than one notice to a person in a minute"
 
@@ -57,6 +58,7 @@ def check(history: History) -> list[Anomaly]:
         *_nagged(history),
         *_contradicted(entries),
         *_astray(entries),
+        *_misplaced(history, posts),
         *_too_much(posts),
         *_too_long(history),
         *_altered(turns, posts),
@@ -119,6 +121,16 @@ def _astray(entries: Sequence[Entry]) -> Iterator[Anomaly]:
         for seen in entry.strays_to:
             detail = f"{entry.settlement}, for the {entry.audience}, is seen by {seen}"
             yield Anomaly(Kind.ASTRAY, entry.asked.key, detail)
+
+
+def _misplaced(history: History, posts: Mapping[str | None, list[Post]]) -> Iterator[Anomaly]:
+    """Yield what staff said that stands where its question was not answered."""
+    for one in history.asked:
+        asked = {post.place for post in posts.get(one.replies_to, ())} if one.is_reply else set()
+        for post in posts.get(one.key, ()) if asked else ():
+            if post.place not in asked:
+                detail = f"in {post.place}, asked in {', '.join(sorted(asked))}"
+                yield Anomaly(Kind.MISPLACED, one.key, detail)
 
 
 def _too_much(posts: Mapping[str | None, list[Post]]) -> Iterator[Anomaly]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from tests.chaos.checker import Kind
 from tests.chaos.history import Way
-from tests.chaos.part import UNSETTLED, Outcome
+from tests.chaos.part import REPLIES, REPLIES_ONCE, UNSETTLED, Outcome
 from tests.chaos.settlements import Settlement
 
 MUST_BE_NONE = tuple(Kind)
@@ -36,11 +36,15 @@ _LARGE, _LARGE_ON_EACH = 100, 250
 """Questions of both platforms together, and of one."""
 _EXCUSED, _FEW_EXCUSED = 0.02, 3
 """Share of a platform's questions, and so many in any case, of which a fault may be the excuse."""
+_FEW_OF_STAFF = 4
+"""Questions for staff of a run that shows at least one reply of theirs."""
 _LONGEST = ("settled after", "longest stay of a second answer", "longest stay of an orphan")
 """Seconds, of which the most of all parts tells more than their sum."""
 _SHOWN = (
     "accepted",
     *Way,
+    REPLIES,
+    REPLIES_ONCE,
     "apologies",
     "not found in the book",
     "SIGKILL",
@@ -105,6 +109,8 @@ def is_clean(outcomes: Iterable[Outcome]) -> bool:
         return False
     if not outcomes or not _is_telling(_by_platform(outcomes)):
         return False
+    if total[Way.STAFF] >= _FEW_OF_STAFF and not total[REPLIES_ONCE]:
+        return False
     return total[_TOO_EARLY] <= _share(_ON_THE_WAY, total["calls"])
 
 
@@ -163,6 +169,9 @@ def _settlements(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for name, kinds in TOTALS.items():
         wrong = [_count(outcomes, kinds, platform) for platform in _PLATFORMS]
         yield _row(name, *_and_sum(wrong))
+    for name in ("lost", "doubled"):
+        wrong = [_count(outcomes, TOTALS[name], f"{one}:staff") for one in _PLATFORMS]
+        yield _row(f"replies of the staff {name}", *_and_sum(wrong))
 
 
 def _and_sum(figures: list[int]) -> list[int]:
@@ -174,13 +183,17 @@ def _row(name: str, *cells: str | int) -> str:
     return f"{name:42} " + " ".join(f"{cell:>9}" for cell in shown)
 
 
-def _count(outcomes: Sequence[Outcome], kinds: Collection[Kind], platform: str) -> int:
-    """Return how many questions of a platform, or calls, have one of these anomalies."""
+def _count(outcomes: Sequence[Outcome], kinds: Collection[Kind], begins: str) -> int:
+    """Return how many questions, or calls, have one of these anomalies.
+
+    Args:
+        begins: What their keys begin with: a platform, or a platform and more.
+    """
     found = {
         (one.seed, anomaly["key"]): _weight(anomaly)
         for one in outcomes
         for anomaly in one.anomalies
-        if anomaly["kind"] in kinds and anomaly["key"].partition(":")[0] == platform
+        if anomaly["kind"] in kinds and f"{anomaly['key']}:".startswith(f"{begins}:")
     }
     return sum(found.values())
 

@@ -17,6 +17,7 @@ class Way(StrEnum):
     AWAY = "as a first direct message to a bot that is down"
     NEW_CHANNEL = "in a channel that is new"
     BARE = "by a mention that asks nothing"
+    STAFF = "of what the staff are to answer"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Asked:
     """The platform's record of the command; None for a message."""
     is_private: bool = False
     """Whether its answer is for its asker alone."""
+    replies_to: str = ""
+    """Of what staff say to a question: its key. It has to be settled where that was asked."""
     said_at: float = 0.0
     seen_at: float | None = None
     """When the database was first seen to hold it."""
@@ -69,6 +72,11 @@ class Asked:
     def platform(self) -> str:
         """The platform on which it was asked."""
         return self.key.partition(":")[0]
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is no question, but what staff say to one."""
+        return bool(self.replies_to)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ _LOOKS_EVERY = 0.4
 _ON_THE_WAY = 0.1
 """Seconds before a refusal in which a fault may have begun that kept it from being told."""
 UNSETTLED = "no settlement"
+REPLIES, REPLIES_ONCE = "replies of the staff", "of these once in the asker's thread"
 _SPLITTING, _SHARDS = 3, 4
 """So many replicas split so many shards."""
 
@@ -138,25 +139,34 @@ async def _run(
         watching.cancel()
         await asyncio.wait({watching})
     unpeaceful = await fleet.end()
-    history = await read(ground, watcher, sightings, engine, poison.places)
+    pressed = [deed for office in people.offices.values() for deed in office.deeds]
+    history = await read(ground, watcher, sightings, engine, poison.places, pressed)
     history.user_per_minute = USER_PER_MINUTE
     history.tells_all, history.late, history.disturbed = part.stand_ins, late, trouble.spans()
     history.halts = trouble.halts()
     history.spoiled = {platform: trouble.spoiled(platform) for platform in ("discord", "slack")}
-    silent = [turn for turn in history.turns if not names_in(turn.text)]
+    beside = {one.key for one in history.asked if one.way is Way.STAFF}
+    silent = [t for t in history.turns if not names_in(t.text) and t.key not in beside]
     entries = ledger(history)
     counted = {platform: Counter[str]() for platform in ("discord", "slack")}
     for entry in entries:
-        counted[entry.asked.platform][entry.settlement or UNSETTLED] += 1
+        if not entry.asked.is_reply:
+            counted[entry.asked.platform][entry.settlement or UNSETTLED] += 1
+    questions = [one for one in history.asked if not one.is_reply]
+    replies = [entry for entry in entries if entry.asked.is_reply]
     outcome = Outcome(part.name, part.seed, notes=[*fleet.exits, *fleet.alarms()][:40])
     outcome.notes += [f"of {_asked(history, turn)}: {turn.text}" for turn in silent]
     early = early_calls(ground, trouble)
     outcome.notes += map(str, early)
     outcome.counts = {
-        "questions": len(history.asked),
-        "accepted": sum(one.seen_at is not None for one in history.asked),
+        "questions": len(questions),
+        "accepted": sum(one.seen_at is not None for one in questions),
         "apologies": sum(entry.settlement is Settlement.APOLOGISED for entry in entries),
-        **{way.value: sum(one.way is way for one in history.asked) for way in Way},
+        **{way.value: sum(one.way is way for one in questions) for way in Way},
+        REPLIES: len(replies),
+        REPLIES_ONCE: sum(
+            entry.settlement is Settlement.ANSWERED and entry.times == 1 for entry in replies
+        ),
         "not found in the book": len(silent),
         **fleet.counts,
         **trouble.counts,

@@ -23,6 +23,7 @@ from tests.chaos.happenings.first_messages import (
     said_nothing,
     said_while_away,
 )
+from tests.chaos.happenings.staff import StaffOffice, passed_on
 from tests.chaos.history import Asked, Spot, Way
 from tests.chaos.plan import Talk, talks
 from tests.chaos.scene import Scene
@@ -56,7 +57,8 @@ class People:
         self.random = random.Random(self.seed)
         self.scene = Scene(self.ground)
         self._turn = asyncio.Semaphore(_AT_A_TIME)
-        self._away: Away | None = None
+        self.away: Away | None = None
+        self.offices = {name: StaffOffice() for name in ("discord", "slack")}
 
     async def can_read(self, engine: AsyncEngine) -> None:
         """Let every server and the workspace read the book, and wait until running bots know.
@@ -68,6 +70,7 @@ class People:
         await grant_on(engine, COURSE, [*there, here])
         for place in self.scene.switched_off():
             await ChannelRules(engine).set(Place(*place), Rules(excluded=True))
+        self.engine = engine
         await asyncio.sleep(FOLLOWS_IN)
 
     async def ask_all(self, away: Away | None = None) -> None:
@@ -76,7 +79,7 @@ class People:
         Args:
             away: Ends every process; without it conversations alone are held.
         """
-        self._away = away
+        self.away = away
         async with asyncio.TaskGroup() as talking:
             for talk in talks(self.questions, self.seed, plain=away is None):
                 await self._turn.acquire()
@@ -95,12 +98,14 @@ class People:
                 case Way.COMMAND:
                     await commanded(self, talk)
                 case Way.AWAY:
-                    assert self._away is not None
-                    await said_while_away(self, talk, self._away)
+                    assert self.away is not None
+                    await said_while_away(self, talk, self.away)
                 case Way.NEW_CHANNEL:
                     await said_in_new_channel(self, talk)
                 case Way.BARE:
                     await said_nothing(self, talk)
+                case Way.STAFF:
+                    await passed_on(self, talk)
         finally:
             self._turn.release()
 
@@ -131,10 +136,16 @@ class People:
         name: str,
         conversation: int,
         way: Way = Way.TALK,
+        text: str | None = None,
     ) -> tuple[discord.Message, Asked]:
-        """Ask by a message on Discord about a name; without one, mention the bot alone."""
+        """Ask by a message on Discord about a name; without one, mention the bot alone.
+
+        Args:
+            text: What is asked, if not about a name.
+        """
         world = self.ground.discord.world
-        message = await world.say(user, place, f"<@{world.bot.id}> {_question(name)}")
+        asked = text or _question(name)
+        message = await world.say(user, place, f"<@{world.bot.id}> {asked}")
         spot = Spot(str(user.id), str(place.id), str(message.id))
         key = discord_key(world.application.id, message.id)
         return message, self.note(Asked(key, name, conversation, way, spot))
@@ -147,11 +158,16 @@ class People:
         conversation: int,
         thread: slack.Message | None = None,
         way: Way = Way.TALK,
+        text: str | None = None,
     ) -> tuple[slack.Message, Asked]:
-        """Ask by a message on Slack about a name; without one, mention the bot alone."""
+        """Ask by a message on Slack about a name; without one, mention the bot alone.
+
+        Args:
+            text: What is asked, if not about a name.
+        """
         world = self.ground.slack.world
-        text = f"<@{world.bot.id}> {_question(name)}"
-        message = await world.say(user, place, text, thread=thread)
+        asked = text or _question(name)
+        message = await world.say(user, place, f"<@{world.bot.id}> {asked}", thread=thread)
         spot = Spot(user.id, place.id, message.ts, thread.ts if thread else "")
         key = slack_key(world.workspace.id, place.id, message.ts)
         return message, self.note(Asked(key, name, conversation, way, spot))

@@ -11,6 +11,7 @@ from tests.chaos.history import Way
 LONGEST = 4
 """Questions of one conversation."""
 CROWD_EVERY, COMMAND_EVERY, AWAY_EVERY, NEW_CHANNEL_EVERY, BARE_EVERY = 100, 8, 40, 40, 40
+STAFF_EVERY = 20
 """Questions of a run for one of these."""
 CROWD, SMALL_CROWD = 24, 16
 """Questions of a crowd; a small one is not too large for its channel, but for its loudest."""
@@ -67,3 +68,4 @@ def _happenings(questions: int) -> Iterator[tuple[Way, int]]:
     yield from [(Way.AWAY, 1)] * max(2, round(questions / AWAY_EVERY))
     yield from [(Way.NEW_CHANNEL, 1)] * max(2, round(questions / NEW_CHANNEL_EVERY))
     yield from [(Way.BARE, 1)] * max(2, round(questions / BARE_EVERY))
+    yield from [(Way.STAFF, 1)] * max(2, round(questions / STAFF_EVERY))

@@ -19,9 +19,9 @@ from core.storage.sessions.rows import TurnRow
 from tests.chaos.calls import calls_about
 from tests.chaos.ground import Ground
 from tests.chaos.history import Asked, History, Post, Turn
-from tests.chaos.shown import is_gone, is_question, is_unfinished, key_of
+from tests.chaos.shown import Message, is_gone, is_question, is_unfinished, key_of
 from tests.chaos.sightings import Sightings
-from tests.chaos.whispers import keys_of_whispers, was_refused_by_platform
+from tests.chaos.whispers import keys_of_whispers, messages_of, was_refused_by_platform
 from tests.wire.discord.entities import ChannelType
 from tests.wire.slack.entities import ChannelKind
 
@@ -78,11 +78,13 @@ async def read(
     sightings: Sightings,
     engine: AsyncEngine,
     strange: Collection[str] = (),
+    beside: Iterable[object] = (),
 ) -> History:
     """Return the history of a run that is over.
 
     Args:
         strange: The channels of events that cannot be read: what is said there is left out.
+        beside: What people pressed that is no question: what they were shown for it is left out.
     """
     ended_at = time.monotonic()
     asked = watcher._asked
@@ -95,7 +97,8 @@ async def read(
             one.accepted_in, one.inbox_says = minute_of(row.accepted_at), row.settlement
             one.told_to_wait = row.told_to_wait
         one.failed = was_refused_by_platform(one.deed)
-    posts = [*_on_discord(ground, asked, keys), *_on_slack(ground, asked, keys)]
+    aside = {message for deed in beside for message in messages_of(deed)}
+    posts = [*_on_discord(ground, asked, keys, aside), *_on_slack(ground, asked, keys, aside)]
     return History(
         asked=asked,
         turns=[turn async for turn in _turns(engine, keys)],
@@ -135,10 +138,12 @@ async def _turns(engine: AsyncEngine, keys: Mapping[UUID, str]) -> Any:
             yield Turn(row.request_id, key, row.session_id, row.turn_number, text, failed, whole)
 
 
-def _on_discord(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]) -> Iterator[Post]:
+def _on_discord(
+    ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str], aside: Collection[Message]
+) -> Iterator[Post]:
     world, whispered = ground.discord.world, keys_of_whispers(asked, ())
     for message in world.messages.values():
-        if message.author is not world.bot or is_gone(message):
+        if message.author is not world.bot or is_gone(message) or message in aside:
             continue
         if not message.text and not message.loading:
             continue
@@ -154,9 +159,11 @@ def _on_discord(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]
         )
 
 
-def _on_slack(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]) -> Iterator[Post]:
+def _on_slack(
+    ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str], aside: Collection[Message]
+) -> Iterator[Post]:
     world = ground.slack.world
-    ours = [message for message in world.messages if message.author is world.bot]
+    ours = [m for m in world.messages if m.author is world.bot and m not in aside]
     whispered = keys_of_whispers(asked, [message for message in ours if message.ephemeral])
     for message in ours:
         if message.deleted or is_question(message):

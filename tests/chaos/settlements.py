@@ -252,7 +252,10 @@ def _seen_by(one: Asked, post: Post, settlement: Settlement | None) -> Seen:
         return Seen.ASKER if post.reader == one.spot.user else Seen.OTHER
     is_message_there = one.platform == "discord" and one.deed is None
     is_sentence = settlement is not Settlement.ANSWERED
-    if is_message_there and is_sentence and post.place == one.spot.channel:
+    places = {one.spot.channel}
+    if settlement is Settlement.APOLOGISED:
+        places.add(one.spot.message)  # the thread that was opened for the answer before it failed
+    if is_message_there and is_sentence and post.place in places:
         return Seen.REPLY
     return Seen.ALL
 

@@ -53,6 +53,15 @@ def _by_button(parts: object, requests: Mapping[UUID, str]) -> str | None:
     return next((requests[found] for _, found in _buttons(parts) if found in requests), None)
 
 
+def buttons_in(message: Message) -> list[tuple[Button, UUID]]:
+    """Return the bot's buttons in a message, each with the id that it names."""
+    return list(_buttons(_parts(message)))
+
+
+def _parts(message: Message) -> object:
+    return message.components if isinstance(message, discord.Message) else message.blocks
+
+
 def _can_be_stopped(parts: object) -> bool:
     """Return whether a message offers to stop what is under way."""
     return any(button is Button.STOP for button, _ in _buttons(parts))

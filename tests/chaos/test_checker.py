@@ -52,6 +52,16 @@ def good() -> History:
     )
 
 
+def replied() -> History:
+    """The same, and what staff said to the last question."""
+    history, key, said = good(), "slack:staff:1", "The archive lists none."
+    reply = replace(asked(4, conversation=2), key=key, name="", replies_to="slack:3")
+    history.asked.append(reply)
+    history.turns.append(Turn(request_id_for(key), key, OTHER, 2, said, whole=False))
+    history.posts.append(Post(key, "thread-2", 2_000, f"@ann The staff answered: {said}"))
+    return history
+
+
 def kinds(history: History) -> set[Kind]:
     return {anomaly.kind for anomaly in check(history)}
 
@@ -193,3 +203,20 @@ def test_what_was_not_done_in_time_is_told() -> None:
     history = good()
     history.late.append("answers are missing")
     assert check(history) == [Anomaly(Kind.LATE, "the part", "answers are missing")]
+
+
+def test_a_reply_of_the_staff_is_settled_like_a_question() -> None:
+    history = replied()
+    assert check(history) == []
+    history.posts.append(replace(history.posts[-1], position=9_999))
+    assert check(history) == [Anomaly(Kind.DOUBLE, "slack:staff:1", "2 messages")]
+    del history.posts[-2:]
+    assert check(history) == [Anomaly(Kind.LOST, "slack:staff:1", "not shown, stored")]
+
+
+def test_a_reply_of_the_staff_in_another_thread_is_found() -> None:
+    history = replied()
+    history.posts[-1] = replace(history.posts[-1], place="thread-1")
+    assert check(history) == [
+        Anomaly(Kind.MISPLACED, "slack:staff:1", "in thread-1, asked in thread-2")
+    ]

@@ -223,6 +223,15 @@ def test_on_discord_a_message_gets_a_reply_that_all_see_where_it_was_asked() -> 
     assert len(astray(replace(there, deed="a command"), replace(reply, place="C"))) == 1
 
 
+def test_on_discord_an_apology_may_stand_in_the_thread_that_was_opened_for_the_answer() -> None:
+    there = replace(asked(), key="discord:1:2")
+    apology = post(ServiceError.user_message, reader="", place=there.spot.message)
+    assert astray(there, apology) == []
+    assert len(astray(there, replace(apology, place="a thread"))) == 1
+    refusal = post(i18n.text("asking-not-here"), reader="", place=there.spot.message)
+    assert len(astray(there, refusal)) == 1
+
+
 def test_an_answer_is_for_the_place_and_a_private_one_for_its_asker() -> None:
     assert astray(asked(), post("It burns.", reader="")) == []
     assert len(astray(asked(), post("It burns.", reader="U"))) == 1

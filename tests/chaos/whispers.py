@@ -33,7 +33,7 @@ def keys_of_whispers(
         ephemerals: The bot's, in the order of their posting.
     """
     asked = list(asked)
-    found = {message: one.key for one in asked for message in _of_deed(one.deed)}
+    found = {message: one.key for one in asked for message in messages_of(one.deed)}
     settled = {key for message, key in found.items() if not is_meanwhile(message_text(message))}
     for message in ephemerals:
         if message in found:
@@ -78,7 +78,8 @@ def _is_for_the_asker(one: Asked) -> bool:
     return one.is_private or Settlement(one.inbox_says).audience is Audience.ASKER
 
 
-def _of_deed(deed: object) -> list[Message]:
+def messages_of(deed: object) -> list[Message]:
+    """Return what a command or a press led to, for its user alone or for all."""
     if isinstance(deed, discord.Interaction):
         original = [deed.original] if deed.original is not None else []
         return [*original, *deed.follow_ups]

@@ -1,6 +1,6 @@
 """The channels in which staff have the questions shown that wait for them."""
 
-from adapters.features.staff.desk import Reviewer, StaffDesk
+from adapters.features.staff.review import Reviewer, StaffReview
 from core.help_requests.cards import QueueCards, QueueChannel
 from core.i18n import text
 from core.storage.channels.store import Place
@@ -9,8 +9,8 @@ from core.storage.channels.store import Place
 class QueueBoard:
     """Chooses such channels; methods raise RequestError for who is not staff, and StoreError."""
 
-    def __init__(self, desk: StaffDesk, cards: QueueCards) -> None:
-        self._desk = desk
+    def __init__(self, review: StaffReview, cards: QueueCards) -> None:
+        self._review = review
         self._cards = cards
 
     async def post_here(
@@ -20,7 +20,7 @@ class QueueBoard:
 
         What waits already is posted as well. Return what the reviewer is told.
         """
-        courses = await self._desk.courses_of(reviewer)
+        courses = await self._review.courses_of(reviewer)
         await self._cards.choose(
             [
                 QueueChannel(
@@ -33,6 +33,6 @@ class QueueBoard:
 
     async def stop(self, reviewer: Reviewer, place: Place) -> str:
         """Have them posted no more, and return what the reviewer is told."""
-        courses = await self._desk.courses_of(reviewer)
+        courses = await self._review.courses_of(reviewer)
         stopped = await self._cards.stop(courses, place.platform, place.workspace)
         return text("queue-posting-stopped") if stopped else text("queue-posting-none")

@@ -1,27 +1,24 @@
 """What students ask the staff, and what staff do about it, the same on every platform."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from uuid import UUID
 
 from adapters.access.course_directory import CourseDirectory
-from adapters.access.location import Location
 from adapters.access.standing import Presence, StaffStanding
 from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.features.staff.cards import (
     AnswerForm,
     HelpCard,
     QueuePage,
-    VerifiedCard,
-    form_of_answer,
     form_of_turn,
 )
 from adapters.features.staff.replying import ReplyAddress, reply_to
+from adapters.features.staff.review import Reviewer, StaffReview
+from adapters.features.staff.verifying import AT_ONCE, VerifiedDesk, drafted
 from adapters.intake.front_desk import FrontDesk, Received
 from adapters.intake.incoming_message import IncomingMessage
-from core.access.reading import Reader
-from core.access.tenants import Tenant
-from core.errors import RequestError, VectorIndexError
+from core.errors import VectorIndexError
 from core.help_requests.base import HelpReason, HelpRequest, HelpState, help_id_for
 from core.i18n import text
 from core.inbox.base import Acceptance
@@ -36,34 +33,10 @@ from core.storage.feedback import Feedback
 from core.storage.sessions.rows import FORGOTTEN_USER
 from core.storage.sessions.store import SessionStore
 from core.verified_answers.base import (
-    LONGEST_ANSWER,
-    Draft,
-    ScopeKind,
-    VerifiedAnswer,
     VerifiedScope,
     VerifiedState,
-    answer_id_for,
-    cited_in,
-    passages_of,
 )
 from core.verified_answers.folding import fold
-
-_AT_ONCE = 4
-"""Cards that are shown at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reviewer:
-    """Somebody who wants to do what staff do, and where."""
-
-    who: Presence
-    user_id: str
-    """Their pseudonym."""
-
-    @property
-    def location(self) -> Location:
-        """Where they are."""
-        return self.who.location
 
 
 class StaffDesk:
@@ -86,6 +59,9 @@ class StaffDesk:
         staff: StaffAnswers,
         wake: Callable[[], None],
     ) -> None:
+        self.review = StaffReview(desk, actions, standing, directory, sessions)
+        self.checked = VerifiedDesk(self.review, inbox, staff)
+        """Where staff keep answers that they have checked."""
         self._desk = desk
         self._actions = actions
         self._standing = standing
@@ -113,7 +89,7 @@ class StaffDesk:
             raise Declined(text("help-not-yours"))
         event = own or events[0]
         arrival = await self._inbox.of_key(event.key)
-        tenant = await self._tenant(clicker.location, course_id)
+        tenant = await self.review.tenant(clicker.location, course_id)
         if arrival is None or tenant is None or event.user_id == FORGOTTEN_USER:
             raise Declined(text("help-nobody-there"))
         asked = HelpRequest(
@@ -186,12 +162,12 @@ class StaffDesk:
         Raises:
             RequestError: when they are staff of none.
         """
-        courses = await self.courses_of(reviewer)
+        courses = await self.review.courses_of(reviewer)
         tenants = reviewer.who.tenants
         requests = self._staff.requests
         total = await requests.number_waiting(tenants, courses)
         offset = offset if offset < total else 0
-        found = await requests.waiting(tenants, courses, _AT_ONCE, offset)
+        found = await requests.waiting(tenants, courses, AT_ONCE, offset)
         cards = [await self._card(one, reviewer.user_id) for one in found]
         elsewhere = 0
         for course_id in courses:
@@ -199,22 +175,6 @@ class StaffDesk:
                 elsewhere += (await requests.counts(course_id, tenants)).waiting
         shown = offset + len(cards)
         return QueuePage(tuple(cards), total, offset, shown if shown < total else None, elsewhere)
-
-    async def courses_of(self, reviewer: Reviewer) -> list[str]:
-        """Return the courses of which somebody is staff where they are.
-
-        Raises:
-            RequestError: when they are staff of none.
-        """
-        here = await self._desk.here(reviewer.location)
-        courses = [
-            course_id
-            for course_id in await self._directory.courses(here.reader)
-            if await self._standing.is_staff_of(reviewer.who, course_id)
-        ]
-        if not courses:
-            raise RequestError(user_message=text("queue-for-staff"))
-        return courses
 
     async def take(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
         """Hold a request for half an hour, and return its card."""
@@ -233,7 +193,7 @@ class StaffDesk:
     async def form(self, help_id: UUID, reviewer: Reviewer) -> AnswerForm:
         """Hold a request, and return what its answer is written into."""
         request = await self._request(help_id, reviewer)
-        turn = await self._turn(request.request_id)
+        turn = await self.review.turn(request.request_id)
         if not await self._staff.requests.take(help_id, reviewer.user_id):
             raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
         return form_of_turn(turn)
@@ -254,11 +214,11 @@ class StaffDesk:
             address: Where the reply goes.
         """
         request = await self._request(help_id, reviewer, closed=True)
-        turn = await self._turn(request.request_id)
+        turn = await self.review.turn(request.request_id)
         original = await self._inbox.of_key(request.key)
         if original is None or not original.address:
             raise Declined(text("help-asker-gone"))
-        draft = self._drafted(turn, reviewer, question, said, tenant=request.tenant)
+        draft = drafted(turn, reviewer, question, said, tenant=request.tenant)
         events = await self._inbox.all_of_request(request.request_id)
         event = next((one for one in events if one.key == request.key), None)
         reply = reply_to(request, original, event, turn, position, address)
@@ -273,82 +233,7 @@ class StaffDesk:
         self._wake()
         return text("help-answered")
 
-    # --- verified answers ---------------------------------------------------------------
-
-    async def shown_in(self, platform: str, message: str) -> UUID:
-        """Return the request whose answer a message of the bot's shows."""
-        answered = await self._inbox.by_message(platform, message)
-        if answered is None:
-            raise Declined(text("verify-no-answer"))
-        return answered.request_id
-
-    async def form_to_verify(self, request_id: UUID, reviewer: Reviewer) -> AnswerForm:
-        """Return what an answer of the bot is corrected in."""
-        turn = await self._own_turn(request_id, reviewer)
-        return form_of_turn(turn)
-
-    async def verify(self, request_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
-        """Keep an answer of the bot as staff have checked it, and return what they are told."""
-        turn = await self._own_turn(request_id, reviewer)
-        tenant = await self._tenant(reviewer.location, turn.agent_response.course_id)
-        assert tenant is not None, "else nobody is staff"
-        draft = self._drafted(turn, reviewer, question, said, tenant=tenant)
-        checked = turn.agent_response.checked
-        answer_id = checked.answer_id if checked else answer_id_for(f"turn:{request_id}")
-        return await self._keep(answer_id, draft)
-
-    async def verified(self, reviewer: Reviewer, offset: int = 0) -> Sequence[VerifiedCard]:
-        """Return the answers of a tenant's staff, those to look at again first."""
-        found: list[VerifiedAnswer] = []
-        for course_id in await self.courses_of(reviewer):
-            for tenant in reviewer.who.tenants:
-                found += await self._staff.answers.all(course_id, tenant)
-        found.sort(key=lambda one: one.state is not VerifiedState.STALE)
-        return [VerifiedCard(one) for one in found[offset : offset + _AT_ONCE]]
-
-    async def number_verified(self, reviewer: Reviewer) -> int:
-        """Return how many answers `verified` has in all."""
-        count = 0
-        for course_id in await self.courses_of(reviewer):
-            for tenant in reviewer.who.tenants:
-                count += len(await self._staff.answers.all(course_id, tenant))
-        return count
-
-    async def form_to_edit(self, answer_id: UUID, reviewer: Reviewer) -> AnswerForm:
-        """Return what a verified answer is edited in."""
-        return form_of_answer(await self._answer(answer_id, reviewer))
-
-    async def edit(self, answer_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
-        """Keep the next revision of an answer, and return what staff are told."""
-        before = await self._answer(answer_id, reviewer)
-        words, answer_text = _checked_texts(question, said)
-        answer_text, citations = cited_in(answer_text, before.citations)
-        draft = Draft(
-            course_id=before.course_id,
-            question=words,
-            answer_text=answer_text,
-            citations=citations,
-            scope=before.scope,
-            verified_by=reviewer.user_id,
-            tenant=before.tenant,
-            generation=before.generation,
-        )
-        return await self._keep(answer_id, draft)
-
-    async def retire(self, answer_id: UUID, reviewer: Reviewer) -> str:
-        """Show an answer no more, and return what staff are told."""
-        await self._answer(answer_id, reviewer)
-        await self._staff.answers.retire(answer_id)
-        return text("verified-retired")
-
     # --- checks -------------------------------------------------------------------------
-
-    async def _admit(self, reviewer: Reviewer, course_id: str) -> None:
-        """Raise Declined unless somebody is staff of a course that may be read where they are."""
-        here = await self._desk.here(reviewer.location)
-        is_readable = await self._directory.mark(here.reader, course_id) is not None
-        if not is_readable or not await self._standing.is_staff_of(reviewer.who, course_id):
-            raise Declined(text("queue-for-staff"))
 
     async def _request(
         self, help_id: UUID, reviewer: Reviewer, *, closed: bool = False
@@ -357,43 +242,8 @@ class StaffDesk:
         request = await self._staff.requests.get(help_id)
         if request is None or request.tenant not in reviewer.who.tenants:
             raise Declined(text("help-gone"))
-        await self._admit(reviewer, request.course_id)
+        await self.review.admit(reviewer, request.course_id)
         return request
-
-    async def _answer(self, answer_id: UUID, reviewer: Reviewer) -> VerifiedAnswer:
-        answer = await self._staff.answers.get(answer_id)
-        if answer is None or answer.tenant not in reviewer.who.tenants:
-            raise Declined(text("verified-gone"))
-        await self._admit(reviewer, answer.course_id)
-        if answer.state is VerifiedState.RETIRED:
-            raise Declined(text("verified-gone"))
-        return answer
-
-    async def _turn(self, request_id: UUID) -> ConversationTurn:
-        turn = await self._sessions.turn_of(request_id)
-        if turn is None or turn.user_id == FORGOTTEN_USER:
-            raise Declined(text("help-gone"))
-        return turn
-
-    async def _own_turn(self, request_id: UUID, reviewer: Reviewer) -> ConversationTurn:
-        """Return the turn of an answer that staff see in their tenant."""
-        clicker = Clicker(reviewer.location, reviewer.user_id)
-        turn = await self._actions.turn(request_id, clicker)
-        await self._admit(reviewer, turn.agent_response.course_id)
-        return turn
-
-    async def _tenant(self, location: Location, course_id: str) -> Tenant | None:
-        """Return whose staff are asked: the tenant of the place, or one that the asker is in."""
-        if location.tenant is not None:
-            return location.tenant
-        here = await self._desk.here(location)
-        readers = (
-            Reader(location.platform, frozenset({one})) for one in sorted(here.reader.tenants)
-        )
-        for reader in readers:
-            if await self._directory.mark(reader, course_id) is not None:
-                return next(iter(reader.tenants))
-        return None
 
     async def _reason(self, turn: ConversationTurn, clicker: Clicker) -> HelpReason:
         vote = await self._feedback.of(turn.request_id, clicker.user_id)
@@ -404,49 +254,6 @@ class StaffDesk:
 
     async def _card(self, request: HelpRequest, user_id: str) -> HelpCard:
         return HelpCard.of(request, await self._sessions.turn_of(request.request_id), user_id)
-
-    async def _keep(self, answer_id: UUID, draft: Draft) -> str:
-        try:
-            kept = await self._staff.verify(answer_id, draft)
-        except VectorIndexError as error:
-            raise Declined(error.user_message) from error
-        if kept.changed:
-            return text("verified-kept-stale")
-        return text("verified-kept", revision=kept.revision)
-
-    def _drafted(
-        self,
-        turn: ConversationTurn,
-        reviewer: Reviewer,
-        question: str,
-        said: str,
-        *,
-        tenant: Tenant,
-    ) -> Draft:
-        words, answer_text = _checked_texts(question, said)
-        answer_text, citations = cited_in(answer_text, passages_of(turn))
-        scope, is_theirs = VerifiedScope.of_turn(turn), fold(words) == fold(turn.user_input)
-        if scope.kind is ScopeKind.PLACE and not is_theirs:
-            scope = VerifiedScope()  # reworded, it stands by itself
-        return Draft(
-            course_id=turn.agent_response.course_id,
-            question=words,
-            answer_text=answer_text,
-            citations=citations,
-            scope=scope,
-            verified_by=reviewer.user_id,
-            tenant=tenant,
-            generation=turn.agent_response.generation,
-            asked_by=turn.user_id if is_theirs else None,
-        )
-
-
-def _checked_texts(question: str, said: str) -> tuple[str, str]:
-    """Return what was typed, stripped; raise Declined where one of it is empty."""
-    words, answer_text = " ".join(question.split()), said.strip()[:LONGEST_ANSWER]
-    if not fold(words) or not answer_text:
-        raise Declined(text("verified-empty"))
-    return words, answer_text
 
 
 def _compared(turn: ConversationTurn) -> str:

@@ -14,7 +14,8 @@ from adapters.buttons import ON_CARD, Button
 from adapters.features.answer_actions import Clicker, Declined
 from adapters.features.staff.board import QueueBoard
 from adapters.features.staff.cards import AnswerForm, HelpCard, VerifiedCard, page_name, page_of
-from adapters.features.staff.desk import Reviewer, StaffDesk
+from adapters.features.staff.desk import StaffDesk
+from adapters.features.staff.review import Reviewer
 from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
 from adapters.slack.commands.modals import (
@@ -89,7 +90,7 @@ class StaffQueue:
             case Button.DISMISS:
                 return _cards([await self._staff.dismiss(press.name, reviewer)])
             case Button.RETIRE:
-                return await self._staff.retire(press.name, reviewer)
+                return await self._staff.checked.retire(press.name, reviewer)
             case Button.MORE:
                 offset, of_verified = page_of(press.name)
                 showing = self._verified if of_verified else self._queue
@@ -98,7 +99,7 @@ class StaffQueue:
                 form = await self._staff.form(press.name, reviewer)
                 title = i18n.text("queue-form-title")
             case _:
-                form = await self._staff.form_to_edit(press.name, reviewer)
+                form = await self._staff.checked.form_to_edit(press.name, reviewer)
                 title = i18n.text("verify-form-title")
         return await self._open(button, press.name, press.spot, press, title, form)
 
@@ -138,10 +139,10 @@ class StaffQueue:
         return message
 
     async def _verified(self, reviewer: Reviewer, offset: int = 0) -> Json:
-        found = await self._staff.verified(reviewer, offset)
+        found = await self._staff.checked.answers(reviewer, offset)
         blocks = [block for card in found for block in _verified_blocks(card)]
         shown = offset + len(found)
-        if shown < await self._staff.number_verified(reviewer):
+        if shown < await self._staff.checked.number(reviewer):
             blocks.append(_more(shown, of_verified=True))
         return _message(i18n.text("verified-none") if not found else "", blocks)
 
@@ -163,8 +164,8 @@ class StaffQueue:
             try:
                 spot = await self._people.spot_of(body)
                 shown = message_id(spot.channel, str(body["message"]["ts"]))
-                request_id = await self._staff.shown_in(PLATFORM, shown)
-                form = await self._staff.form_to_verify(request_id, self._reviewer(spot))
+                request_id = await self._staff.checked.shown_in(PLATFORM, shown)
+                form = await self._staff.checked.form_to_verify(request_id, self._reviewer(spot))
                 press = Pressed(request_id, spot, body, client)
                 title = i18n.text("verify-form-title")
                 sentence = await self._open(Button.VERIFY, request_id, spot, press, title, form)
@@ -198,7 +199,7 @@ class StaffQueue:
                 return await self._staff.answer(
                     name, reviewer, question, said, position, reply_address
                 )
-            keep = self._staff.edit if button is Button.EDIT else self._staff.verify
+            keep = self._staff.checked.edit if button is Button.EDIT else self._staff.checked.verify
             return await keep(name, reviewer, question, said)
         except BotError as error:
             return error.user_message

@@ -13,19 +13,21 @@ from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.answering.verified import VerifiedAnswerJudge, VerifiedStage
 from core.generation.base import Claim, GenerationTask, QuotedWords
+from core.generation.passages.showing import place_of
+from core.i18n import use_locale
 from core.models import STAFF, Outcome, UserContext, now
 from core.providers.base import ChatEnd, ignore
 from core.retrieval.retriever import Retriever
 from core.storage.database import write
 from core.verified_answers.base import Draft, ScopeKind, StaleBecause, VerifiedScope, passages_of
 from core.verified_answers.matching import Matcher
-from core.verified_answers.passages import INSTRUCTION
+from core.verified_answers.passages import instruction
 from core.verified_answers.store import VerifiedAnswers, mark_stale
 from tests.books import COVERED, VERBATIM
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking, quoting
 
 HOME, GUEST = Tenant("discord", "1"), Tenant("discord", "2")
-LIKE = "How often does the keeper trim the wick?"
+LIKE = "How often does the keeper have to trim the wick of the lamp?"
 SAID = "Every four hours, by the watch."
 
 
@@ -206,7 +208,7 @@ async def test_a_model_may_cite_what_the_staff_said_with_its_day(house: House, h
     writer = ScriptedGenerator(quoting_the_staff)
     answer = await house.agent(writer, stages=[stage_of(house)]).answer(asking(LIKE))
     [task] = writer.tasks
-    assert INSTRUCTION in (task.system_prompt or "")
+    assert instruction() in (task.system_prompt or "")
     assert answer.response_text.startswith("The keeper trims the wick every four hours")
     [cited] = answer.grounding_chunks
     assert cited.verified_on == answer.generated_at.date()
@@ -233,8 +235,21 @@ async def test_a_model_is_not_given_what_does_not_hold(house: House, home: Any, 
     stages = [stage_of(house, judge)]
     await house.agent(writer, stages=stages).answer(asking(LIKE))
     [task] = writer.tasks
-    assert INSTRUCTION not in (task.system_prompt or "")
+    assert instruction() not in (task.system_prompt or "")
     assert not quoting_the_staff(task)
+
+
+@pytest.mark.parametrize(("locale", "place"), [("en", "Course staff"), ("de-AT", "Kursteam")])
+async def test_what_staff_said_stands_below_their_name_in_the_askers_language(
+    house: House, home: Any, locale: str, place: str
+) -> None:
+    await verified(home)
+    writer = ScriptedGenerator(quoting_the_staff)
+    with use_locale(locale):
+        await house.agent(writer, stages=[stage_of(house)]).answer(asking(LIKE))
+    [task] = writer.tasks
+    assert f"A passage below “{place}” is" in (task.system_prompt or "")
+    assert f"{place} › {COVERED}" in [place_of(passage.chunk) for passage in task.passages()]
 
 
 async def test_what_staff_said_is_not_carried_into_the_next_answer(house: House, home: Any) -> None:

@@ -1,0 +1,165 @@
+"""Answers that staff have checked: kept, listed, edited and retired, the same on every platform."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from adapters.features.answer_actions import Declined
+from adapters.features.staff.cards import AnswerForm, VerifiedCard, form_of_answer, form_of_turn
+from adapters.features.staff.review import Reviewer, StaffReview
+from core.access.tenants import Tenant
+from core.errors import VectorIndexError
+from core.i18n import text
+from core.inbox.store import Inbox
+from core.models import ConversationTurn
+from core.staff_answers import StaffAnswers
+from core.verified_answers.base import (
+    LONGEST_ANSWER,
+    Draft,
+    ScopeKind,
+    VerifiedAnswer,
+    VerifiedScope,
+    VerifiedState,
+    answer_id_for,
+    cited_in,
+    passages_of,
+)
+from core.verified_answers.folding import fold
+
+AT_ONCE = 4
+"""Cards that are shown at a time."""
+
+
+class VerifiedDesk:
+    """Keeps what staff have checked; checked again with each press.
+
+    Methods raise Declined with what whoever pressed is told, and StoreError when the database
+    fails.
+    """
+
+    def __init__(self, review: StaffReview, inbox: Inbox, staff: StaffAnswers) -> None:
+        self._review = review
+        self._inbox = inbox
+        self._staff = staff
+
+    async def shown_in(self, platform: str, message: str) -> UUID:
+        """Return the request whose answer a message of the bot's shows."""
+        answered = await self._inbox.by_message(platform, message)
+        if answered is None:
+            raise Declined(text("verify-no-answer"))
+        return answered.request_id
+
+    async def form_to_verify(self, request_id: UUID, reviewer: Reviewer) -> AnswerForm:
+        """Return what an answer of the bot is corrected in."""
+        turn = await self._review.turn_seen(request_id, reviewer)
+        return form_of_turn(turn)
+
+    async def verify(self, request_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
+        """Keep an answer of the bot as staff have checked it, and return what they are told."""
+        turn = await self._review.turn_seen(request_id, reviewer)
+        tenant = await self._review.tenant(reviewer.location, turn.agent_response.course_id)
+        assert tenant is not None, "else nobody is staff"
+        draft = drafted(turn, reviewer, question, said, tenant=tenant)
+        checked = turn.agent_response.checked
+        answer_id = checked.answer_id if checked else answer_id_for(f"turn:{request_id}")
+        return await self._keep(answer_id, draft)
+
+    async def answers(self, reviewer: Reviewer, offset: int = 0) -> Sequence[VerifiedCard]:
+        """Return the answers of a tenant's staff, those to look at again first."""
+        found: list[VerifiedAnswer] = []
+        for course_id in await self._review.courses_of(reviewer):
+            for tenant in reviewer.who.tenants:
+                found += await self._staff.answers.all(course_id, tenant)
+        found.sort(key=lambda one: one.state is not VerifiedState.STALE)
+        return [VerifiedCard(one) for one in found[offset : offset + AT_ONCE]]
+
+    async def number(self, reviewer: Reviewer) -> int:
+        """Return how many `answers` has in all."""
+        count = 0
+        for course_id in await self._review.courses_of(reviewer):
+            for tenant in reviewer.who.tenants:
+                count += len(await self._staff.answers.all(course_id, tenant))
+        return count
+
+    async def form_to_edit(self, answer_id: UUID, reviewer: Reviewer) -> AnswerForm:
+        """Return what a verified answer is edited in."""
+        return form_of_answer(await self._current(answer_id, reviewer))
+
+    async def edit(self, answer_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
+        """Keep the next revision of an answer, and return what staff are told."""
+        before = await self._current(answer_id, reviewer)
+        words, answer_text = _checked_texts(question, said)
+        answer_text, citations = cited_in(answer_text, before.citations)
+        draft = Draft(
+            course_id=before.course_id,
+            question=words,
+            answer_text=answer_text,
+            citations=citations,
+            scope=before.scope,
+            verified_by=reviewer.user_id,
+            tenant=before.tenant,
+            generation=before.generation,
+        )
+        return await self._keep(answer_id, draft)
+
+    async def retire(self, answer_id: UUID, reviewer: Reviewer) -> str:
+        """Show an answer no more, and return what staff are told."""
+        await self._current(answer_id, reviewer)
+        await self._staff.answers.retire(answer_id)
+        return text("verified-retired")
+
+    async def _current(self, answer_id: UUID, reviewer: Reviewer) -> VerifiedAnswer:
+        answer = await self._staff.answers.get(answer_id)
+        if answer is None or answer.tenant not in reviewer.who.tenants:
+            raise Declined(text("verified-gone"))
+        await self._review.admit(reviewer, answer.course_id)
+        if answer.state is VerifiedState.RETIRED:
+            raise Declined(text("verified-gone"))
+        return answer
+
+    async def _keep(self, answer_id: UUID, draft: Draft) -> str:
+        try:
+            kept = await self._staff.verify(answer_id, draft)
+        except VectorIndexError as error:
+            raise Declined(error.user_message) from error
+        if kept.changed:
+            return text("verified-kept-stale")
+        return text("verified-kept", revision=kept.revision)
+
+
+def drafted(
+    turn: ConversationTurn,
+    reviewer: Reviewer,
+    question: str,
+    said: str,
+    *,
+    tenant: Tenant,
+) -> Draft:
+    """Return what staff typed about a turn as an answer to keep.
+
+    Raises:
+        Declined: when the question or the answer is empty.
+    """
+    words, answer_text = _checked_texts(question, said)
+    answer_text, citations = cited_in(answer_text, passages_of(turn))
+    scope, is_theirs = VerifiedScope.of_turn(turn), fold(words) == fold(turn.user_input)
+    if scope.kind is ScopeKind.PLACE and not is_theirs:
+        scope = VerifiedScope()  # reworded, it stands by itself
+    return Draft(
+        course_id=turn.agent_response.course_id,
+        question=words,
+        answer_text=answer_text,
+        citations=citations,
+        scope=scope,
+        verified_by=reviewer.user_id,
+        tenant=tenant,
+        generation=turn.agent_response.generation,
+        asked_by=turn.user_id if is_theirs else None,
+    )
+
+
+def _checked_texts(question: str, said: str) -> tuple[str, str]:
+    """Return what was typed, stripped; raise Declined where one of it is empty."""
+    words, answer_text = " ".join(question.split()), said.strip()[:LONGEST_ANSWER]
+    if not fold(words) or not answer_text:
+        raise Declined(text("verified-empty"))
+    return words, answer_text
