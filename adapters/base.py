@@ -8,11 +8,10 @@ from typing import Protocol
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
 from core.errors import BotError
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 
 
 class Reply(Protocol):
@@ -247,6 +246,14 @@ class ChatPlatform(ChatAdapter, Protocol):
 
     async def is_connected(self) -> bool:
         """Return whether the platform could tell us something right now."""
+        ...
+
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return the places around a channel for which rules may be set, narrowest first.
+
+        The channel is the first of them, and its workspace the last. What cannot be read now is
+        missing in between.
+        """
         ...
 
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,6 +88,8 @@ class GitServer:
     hanging: set[str] = field(default_factory=set)
     """Ends of paths that get no answer."""
     scheme: str = "http"
+    on_request: Callable[[], object] = lambda: None
+    """Called before a request is answered."""
 
     @property
     def authority(self) -> str:
@@ -103,6 +105,7 @@ class GitServer:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(f"{request.method} {request.path_qs}")
+        self.on_request()
         last = request.path.rpartition("/")[2]
         if last in self.hanging:
             await asyncio.sleep(60)

@@ -1,6 +1,7 @@
 """Whether what is posted by itself, without any asker, may be seen where it goes."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from adapters.access.course_directory import CourseDirectory
@@ -34,22 +35,37 @@ class CourseChannel(Protocol):
         ...
 
 
+class PlatformPlaces(Protocol):
+    """A platform that knows what lies around a channel."""
+
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return the places for which rules may be set, as `ChatPlatform.places_of` does."""
+        ...
+
+
 class ChannelAccess:
     """Asks each time: what a channel was chosen for may have been taken back since."""
 
-    def __init__(self, readers: Readers, directory: CourseDirectory) -> None:
+    def __init__(
+        self,
+        readers: Readers,
+        directory: CourseDirectory,
+        platforms: Mapping[str, PlatformPlaces],
+    ) -> None:
+        """Ask by the places around a channel; `platforms` are by name."""
         self._readers = readers
         self._directory = directory
+        self._platforms = platforms
         self._withheld = set[tuple[str, str, str, str]]()
         """Those of which the log says already that they get nothing."""
 
     async def may_read(self, to: CourseChannel) -> bool:
         """Return whether people of a channel may read its course; raises StoreError.
 
-        A binding in the operator's file counts for the channel itself and for the whole tenant;
-        that of a category around the channel does not.
+        A binding in the operator's file counts as it does for questions there: for the channel,
+        for a category around it now, and for the whole tenant.
         """
-        places = (to.channel, to.workspace)
+        places = tuple(await self._platforms[to.platform].places_of(to.workspace, to.channel))
         reader = await self._readers.of(Location(to.platform, to.workspace, places, user=""))
         key = (to.course_id, to.platform, to.workspace, to.channel)
         if await self._directory.mark(reader, to.course_id) is not None:

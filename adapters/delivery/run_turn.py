@@ -2,8 +2,8 @@
 
 import logging
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
-from adapters.base import Reply
 from core.answering.agent import Agent, Placed, as_asked
 from core.answering.events import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, DeliveryError
@@ -11,11 +11,14 @@ from core.i18n import current_language, use_locale
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest
 
+if TYPE_CHECKING:
+    from adapters.base import Reply
+
 logger = logging.getLogger(__name__)
 
 
 async def take_turn(
-    agent: Agent, request: AgentRequest, reply: Reply, placed: Placed = as_asked
+    agent: Agent, request: AgentRequest, reply: "Reply", placed: Placed = as_asked
 ) -> None:
     """Answer `request` through `reply`; the reader sees whatever goes wrong.
 
@@ -37,7 +40,7 @@ async def take_turn(
         await _take_turn(agent, request, reply, placed)
 
 
-async def _take_turn(agent: Agent, request: AgentRequest, reply: Reply, placed: Placed) -> None:
+async def _take_turn(agent: Agent, request: AgentRequest, reply: "Reply", placed: Placed) -> None:
     try:
         async with aclosing(agent.stream(request, placed)) as events:
             async for event in events:

@@ -1,7 +1,7 @@
 """Discord as a chat platform: lets events in, and opens the way back for their answers."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -51,11 +51,10 @@ from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
 from core.access.tenants import Tenant
 from core.errors import DeliveryError, StoreError
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import DeletedEvent, Job, Twin
 from core.models import AgentRequest
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 from core.storage.leases import Leases
 from core.storage.rate_limit_windows import RateLimitWindows
 from core.telemetry.metering import NO_METER, Meter
@@ -195,6 +194,12 @@ class DiscordAdapter:
         if not self.is_ready:
             raise DeliveryError("we are not logged in to Discord yet")
         return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
+
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return a channel, its category where it is in one, and its server."""
+        return await surroundings.places_of(
+            self._client, self._client.unreadable, workspace, channel
+        )
 
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Post into a channel, unless a post with this key stands there already."""

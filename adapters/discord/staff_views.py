@@ -13,7 +13,7 @@ from adapters.discord.replies.ephemeral import Interaction
 from adapters.discord.replies.layout import View
 from adapters.features.staff.cards import AnswerForm, HelpCard, QueuePage, VerifiedCard, page_name
 from core import i18n
-from core.help_requests.cards import QueueCard
+from core.help_requests.base import QueueCard
 from core.verified_answers.base import LONGEST_ANSWER, LONGEST_QUESTION
 
 QUESTION, ANSWER = "question", "answer"

@@ -8,7 +8,7 @@ import discord
 
 from adapters.discord.gateway.dispatch import HISTORY
 from adapters.discord.gateway.salvage import NOBODY
-from adapters.discord.inbound import KnownSurroundings
+from adapters.discord.inbound import KnownSurroundings, where
 from adapters.discord.raw_message import RawMessage, snowflake
 from adapters.intake.unreadable import Unreadable
 from adapters.payloads import Json
@@ -44,6 +44,17 @@ async def around(
         parent if isinstance(parent, discord.abc.GuildChannel) else None,
         None if guild is None else _member(message, guild),
     )
+
+
+async def places_of(
+    client: discord.Client, unreadable: Unreadable, workspace: str, channel: str
+) -> tuple[str, ...]:
+    """Return the places around a channel, as `ChatPlatform.places_of` does."""
+    channel_id = int(channel)
+    known: Any = client.get_channel(channel_id)
+    if known is None:  # as one of a server whose events another process gets
+        known = await _fetched(client, unreadable, channel_id)
+    return where(known, int(workspace), channel_id).places
 
 
 def _member(message: RawMessage, guild: discord.Guild) -> discord.Member | None:

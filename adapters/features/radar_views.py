@@ -9,9 +9,9 @@ from core.access.tenants import Tenant
 from core.errors import RequestError
 from core.i18n import text
 from core.radar.picture import Theme, to_png
-from core.radar.post import RadarPost
+from core.radar.post import RadarChannel, RadarPost
 from core.radar.report import Radar, Report
-from core.radar.store import RadarChannel, RadarStore
+from core.radar.store import RadarStore
 from core.radar.told import empty, lists, note, rows, title
 from core.storage.channels.store import Place
 

@@ -30,11 +30,10 @@ from adapters.slack.replies.reply import SlackReply, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import Job, Twin
 from core.models import AgentRequest
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 from core.storage.installations.store import Installed
 
 logger = logging.getLogger(__name__)
@@ -144,6 +143,10 @@ class SlackAdapter:
     async def is_member(self, tenant: Tenant, user: str) -> bool:
         """Return False: on Slack a tenant stands around every place, and no one asks."""
         return False
+
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return a channel and its workspace: nothing lies in between."""
+        return channel, workspace
 
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Post into a channel, unless a post with this key stands there already."""

@@ -69,10 +69,9 @@ _UNWRITABLE = (
 
 
 _NO_UUID = re.compile(r"Input should be a valid UUID.*")
-_SESSION = (
-    "this is no session's id, which looks like 61364e8f-2762-4e61-a03b-7de98d1166c0; "
-    "'glossator sessions list' lists yours."
-)
+_NO_ID = "this is no {thing}'s id, which looks like 61364e8f-2762-4e61-a03b-7de98d1166c0; {where}."
+_SESSION = ("session", "'glossator sessions list' lists yours")
+_VERIFIED = ("verified answer", "'glossator verified list COURSE' lists them")
 
 
 def sentence_of_usage(message: str, command: str) -> str:
@@ -84,7 +83,8 @@ def sentence_of_usage(message: str, command: str) -> str:
     """
     sentence = " ".join(message.split()).replace("Value error, ", "")
     if _NO_UUID.search(sentence):
-        return _NO_UUID.sub(_SESSION, sentence)
+        thing, where = _VERIFIED if " verified" in command else _SESSION
+        return _NO_UUID.sub(_NO_ID.format(thing=thing, where=where), sentence)
     return f"{sentence} (see '{command} --help')"
 
 

@@ -57,7 +57,11 @@ def init(arguments: InitArguments) -> int:
     tokens = _tokens(arguments)
     _write(COURSE_FILE, _course_file(course, title, sources), 0o644)
     _write(ENV_FILE, "".join(f"{name}={value}\n" for name, value in tokens.items()), 0o600)
-    print(f"Wrote {COURSE_FILE} and {ENV_FILE}; the tokens are in {ENV_FILE}, for you alone.")
+    print(f"Wrote {COURSE_FILE} and {ENV_FILE}", end="")
+    print(f"; the tokens are in {ENV_FILE}, for you alone." if tokens else ".")
+    for source in sources:
+        if "://" not in source and not Path(source).expanduser().exists():
+            print(f"There is no file or folder {source} yet: put the book there first.")
     print("Next: glossator doctor, then glossator ingest, then", end=" ")
     print("glossator run" if tokens else "glossator chat")
     return Exit.OK

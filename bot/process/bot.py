@@ -165,7 +165,7 @@ class Bot:
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
         )
 
-        access_there = ChannelAccess(readers, directory)
+        access_there = ChannelAccess(readers, directory, adapters)
         self.radar_posts = RadarPosts(
             opened.radar,
             RadarStore(opened.engine),

@@ -9,7 +9,8 @@ from adapters.base import ChatPlatform
 from adapters.delivery.heartbeat import Pulse
 from adapters.features.staff.cards import HelpCard
 from core.errors import BotError, DeliveryError, StoreError
-from core.help_requests.cards import CardDue, QueueCards
+from core.help_requests.base import CardDue
+from core.help_requests.cards import QueueCards
 from core.i18n import use_locale
 from core.models import now
 from core.storage.sessions.store import SessionStore

@@ -10,9 +10,9 @@ from adapters.delivery.heartbeat import Pulse
 from adapters.features.radar_views import RadarViews
 from core.errors import BotError, DeliveryError, StoreError
 from core.i18n import use_locale
-from core.radar.post import RadarPost
+from core.radar.post import RadarChannel, RadarPost
 from core.radar.report import Radar
-from core.radar.store import RadarChannel, RadarStore
+from core.radar.store import RadarStore
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from filelock import FileLock
-
 from bot.settings import Settings
 from core.disk.space import is_want_of_room, is_writable, megabytes
 from core.embeddings.graph import TOKENIZER_SHA256, WEIGHTS_SHA256, build_graph, verify
@@ -93,6 +91,8 @@ def install_model(target: Path, source: Path | None, announce: Announce) -> None
         ConfigurationError: when it cannot be fetched or is not the published one; says what to do.
         NoRoom: when the disk is full.
     """
+    from filelock import FileLock  # only where something is installed
+
     with _roomy(target):
         target.mkdir(parents=True, exist_ok=True)
         with FileLock(target / "install.lock"), TemporaryDirectory(dir=target) as name:

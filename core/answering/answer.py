@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import i18n
 from core.answering.assurance import DraftTally, Emptiness, Standing, Sureness, right_and_whole
@@ -14,7 +14,6 @@ from core.grounding import wording
 from core.grounding.citations import CitationLedger, CitedPlace, below_mark, is_block, presentable
 from core.grounding.codes import missing_codes
 from core.grounding.confidence import located_of
-from core.grounding.differences import Difference, differences
 from core.grounding.languages import is_in_another_language
 from core.grounding.quoting import QuotedPassage, sentences_around
 from core.models import (
@@ -30,6 +29,9 @@ from core.models import (
 )
 from core.retrieval.retrieval import Retrieval
 from core.text.unread import unread_instead
+
+if TYPE_CHECKING:
+    from core.grounding.differences import Difference
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +109,8 @@ class AnswerDraft:
         location = self._retrieval.quote_location
         if not self.stands_in_book or location is None:
             return
+        from core.grounding.differences import differences  # only a quote waits for its library
+
         chunks = list(self._retrieval.quoted_chunks)
         passages = [passage for _, passage in self.quoted_passages()]
         quote = request.selected_text or ""

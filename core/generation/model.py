@@ -167,12 +167,13 @@ class ModelGenerator:
                     for start in range(0, len(piece), _SLICE):
                         for part in call.reader.feed(piece[start : start + _SLICE]):
                             count += 1
+                            if count > _MOST_PARTS:
+                                raise GenerationError(f"{model} said too many things")
                             if isinstance(part, NotCovered):
                                 is_refused = True
                             else:
                                 yield part
-                        if count > _MOST_PARTS:
-                            raise GenerationError(f"{model} said too many things")
+                            await pauses.take_one_if_due()
                         await pauses.take_one_if_due()
         except ProviderFailure as failure:
             raise GenerationError(str(failure)) from failure

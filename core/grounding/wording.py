@@ -1,12 +1,15 @@
 """The sentences that are ours and not the book's, in one place."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from core.grounding.differences import Difference
 from core.i18n import Message, text
 from core.markdown.writing import beginning, one_line
 from core.models import QuoteStatus
 from core.text.links import prose_without_links
+
+if TYPE_CHECKING:
+    from core.grounding.differences import Difference
 
 _MOST_DIFFERENCES = 3
 _LONGEST_DIFFERENCE = 80
@@ -90,7 +93,7 @@ def with_nearest(said: str, sections: Sequence[str]) -> str:
     return f"{said} {text('answer-nearest-sections', names=names)}"
 
 
-def quote_place(status: QuoteStatus, place: str, differing: Sequence[Difference] = ()) -> str:
+def quote_place(status: QuoteStatus, place: str, differing: Sequence["Difference"] = ()) -> str:
     """Return the sentence that says where a quoted passage stands, and how it misquotes it."""
     if differing:
         told = "; ".join(map(_difference, differing[:_MOST_DIFFERENCES]))
@@ -100,7 +103,7 @@ def quote_place(status: QuoteStatus, place: str, differing: Sequence[Difference]
     return text("answer-quote-reworded", place=place)
 
 
-def _difference(one: Difference) -> str:
+def _difference(one: "Difference") -> str:
     quoted, written = (beginning(words, _LONGEST_DIFFERENCE) for words in (one.quoted, one.written))
     if not written:
         return text("answer-difference-missing", quoted=quoted)

@@ -88,3 +88,42 @@ class Counts:
     def waiting(self) -> int:
         """How many are open, or taken."""
         return sum(count for state, count in self.by_state.items() if not state.is_over)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChannel:
+    """A channel in which the staff of a course see what waits for them."""
+
+    course_id: str
+    platform: str
+    workspace: str
+    channel: str
+    enterprise: str | None = None
+    locale: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCard:
+    """A request as such a channel shows it; plain text, in the channel's language."""
+
+    help_id: UUID
+    question: str
+    status: str
+    said: str
+    """What the bot answered; empty: nothing that may be shown."""
+    is_open: bool
+    """Whether staff can do something about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardDue:
+    """A card that does not show what it has to; for a while no other process sees to it."""
+
+    help_id: UUID
+    channel: QueueChannel
+    request: HelpRequest | None
+    """None: it is no more, and neither is its card to be."""
+    message: str | None
+    """The message to change; None: there is none that is known."""
+    posted_since: datetime | None
+    """From when on another process may have posted it that died before it said so; None: none."""

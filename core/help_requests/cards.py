@@ -1,7 +1,6 @@
 """Which channels show the requests that wait, and which message shows each of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -10,7 +9,7 @@ from sqlalchemy import Connection, ForeignKey, Text, and_, delete, or_, select, 
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.help_requests.base import HelpRequest, HelpState
+from core.help_requests.base import CardDue, HelpState, QueueChannel
 from core.help_requests.store import WAITING, HelpRequestRow, request_from
 from core.models import now
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
@@ -58,45 +57,6 @@ class QueueCardRow(Base):
     claimed_at: Mapped[datetime] = mapped_column(UtcDateTime)
     """When the first process was about to post it."""
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
-
-
-@dataclass(frozen=True, slots=True)
-class QueueChannel:
-    """A channel in which the staff of a course see what waits for them."""
-
-    course_id: str
-    platform: str
-    workspace: str
-    channel: str
-    enterprise: str | None = None
-    locale: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class QueueCard:
-    """A request as such a channel shows it; plain text, in the channel's language."""
-
-    help_id: UUID
-    question: str
-    status: str
-    said: str
-    """What the bot answered; empty: nothing that may be shown."""
-    is_open: bool
-    """Whether staff can do something about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CardDue:
-    """A card that does not show what it has to; for a while no other process sees to it."""
-
-    help_id: UUID
-    channel: QueueChannel
-    request: HelpRequest | None
-    """None: it is no more, and neither is its card to be."""
-    message: str | None
-    """The message to change; None: there is none that is known."""
-    posted_since: datetime | None
-    """From when on another process may have posted it that died before it said so; None: none."""
 
 
 class QueueCards:

@@ -11,6 +11,7 @@ from core.models.course import (
 from core.models.fields import (
     CLOCK_SKEW,
     MAX_QUESTION,
+    MAX_SELECTED_TEXT,
     MIN_QUESTION,
     STORED,
     Count,
@@ -23,6 +24,7 @@ from core.models.fields import (
     Unit,
     UtcTime,
     WebUrl,
+    cut_selected_text,
     is_web_url,
     now,
     well_formed,
@@ -30,7 +32,6 @@ from core.models.fields import (
 from core.models.policy import PolicyMode
 from core.models.request import (
     EXPLAIN_QUOTE,
-    MAX_SELECTED_TEXT,
     MAX_THREAD_MESSAGE,
     Again,
     AgentRequest,
@@ -40,7 +41,6 @@ from core.models.request import (
     ThreadMessage,
     UnreadPart,
     UserContext,
-    cut_selected_text,
     gist_of,
 )
 from core.models.response import (

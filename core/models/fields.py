@@ -23,12 +23,16 @@ from core.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
 
 MIN_QUESTION = 3
 MAX_QUESTION = 999
+MAX_SELECTED_TEXT = 8_000
+MAX_SECTION_NAME = 1_000
 CLOCK_SKEW = timedelta(seconds=5)
 STORED: Final[Mapping[str, bool]] = MappingProxyType({"stored": True})
 """Validation context of what was accepted once: a clock set back must not make it unreadable."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL, which PostgreSQL takes in no text, and half a surrogate pair, which UTF-8 cannot hold."""
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*")
+_WORD_END = re.compile(r"\S(?=\s)")
 
 
 def now() -> datetime:
@@ -69,6 +73,29 @@ def _question(text: str) -> str:
     return text
 
 
+def cut_selected_text(text: str) -> tuple[str, bool]:
+    """Return a quote of at most 8,000 characters, and whether it had to be cut.
+
+    The cut falls after the last sentence that fits, else after the last word.
+    """
+    if len(text) <= MAX_SELECTED_TEXT:
+        return text, False
+    for end in (_SENTENCE_END, _WORD_END):
+        ends = [match.end() for match in end.finditer(text, 0, MAX_SELECTED_TEXT + 1)]
+        fitting = [place for place in ends if MAX_SELECTED_TEXT // 2 < place <= MAX_SELECTED_TEXT]
+        if fitting:
+            return text[: fitting[-1]], True
+    return text[:MAX_SELECTED_TEXT], True
+
+
+def _quote(value: Any) -> Any:
+    return cut_selected_text(value)[0] if isinstance(value, str) else value
+
+
+def _section_name(value: Any) -> Any:
+    return value[:MAX_SECTION_NAME] if isinstance(value, str) else value
+
+
 def is_web_url(url: str) -> bool:
     """Return whether this is an http(s) URL that a link may lead to."""
     try:
@@ -93,6 +120,10 @@ _Text = Annotated[str, BeforeValidator(_well_formed)]
 Question = Annotated[_Text, AfterValidator(_question)]
 """Stripped, 3 to 999 characters; anything else raises the RequestError that says so."""
 NonBlank = Annotated[_Text, StringConstraints(min_length=1, pattern=r"\S")]
+Quote = Annotated[NonBlank, BeforeValidator(_quote)]
+"""A passage of at most 8,000 characters; longer is cut at a sentence."""
+SectionName = Annotated[NonBlank, BeforeValidator(_section_name)]
+"""What a section is called, at most 1,000 characters: a longer one is cut; no section has it."""
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 WebUrl = Annotated[str, AfterValidator(_web_url)]

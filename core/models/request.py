@@ -1,6 +1,5 @@
 """What a user wants to know, and where they ask it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
@@ -8,15 +7,24 @@ from uuid import UUID, uuid4
 
 from pydantic import Field, model_validator
 
-from core.models.fields import CourseId, Model, NonBlank, PastTime, Question, Unit, UtcTime, now
+from core.models.fields import (
+    MAX_SELECTED_TEXT,
+    CourseId,
+    Model,
+    NonBlank,
+    PastTime,
+    Question,
+    SectionName,
+    Unit,
+    UtcTime,
+    cut_selected_text,
+    now,
+)
 
-MAX_SELECTED_TEXT = 8_000
 MAX_THREAD_MESSAGE = 2_000
 _GIST = 600
 EXPLAIN_QUOTE = "Explain this passage."
 """What is asked when a user quotes a passage without a question."""
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*")
-_WORD_END = re.compile(r"\S(?=\s)")
 
 
 class QueryType(StrEnum):
@@ -107,7 +115,7 @@ class AgentRequest(Model):
     """Set by code from the channel's binding; never from text, never by the model."""
     query_text: Question
     query_type: QueryType = QueryType.GLOBAL
-    section_filter: NonBlank | None = None
+    section_filter: SectionName | None = None
     context_mode: ContextMode = ContextMode.FULL_BOOK
     selected_text: Annotated[NonBlank, Field(max_length=MAX_SELECTED_TEXT)] | None = None
     """The quoted passage, at most 8,000 characters; longer is cut at a sentence."""
@@ -153,18 +161,3 @@ class AgentRequest(Model):
         if self.context_mode is ContextMode.SELECTED_TEXT and self.selected_text is None:
             raise ValueError("context_mode selected_text requires selected_text")
         return self
-
-
-def cut_selected_text(text: str) -> tuple[str, bool]:
-    """Return a quote of at most 8,000 characters, and whether it had to be cut.
-
-    The cut falls after the last sentence that fits, else after the last word.
-    """
-    if len(text) <= MAX_SELECTED_TEXT:
-        return text, False
-    for end in (_SENTENCE_END, _WORD_END):
-        ends = [match.end() for match in end.finditer(text, 0, MAX_SELECTED_TEXT + 1)]
-        fitting = [place for place in ends if MAX_SELECTED_TEXT // 2 < place <= MAX_SELECTED_TEXT]
-        if fitting:
-            return text[: fitting[-1]], True
-    return text[:MAX_SELECTED_TEXT], True

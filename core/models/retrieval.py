@@ -16,6 +16,8 @@ from core.models.fields import (
     NonBlank,
     PastTime,
     Question,
+    Quote,
+    SectionName,
     Unit,
     WebUrl,
     now,
@@ -129,8 +131,8 @@ class RetrievalToolInput(Model):
     query_text: Question
     top_k: Annotated[int, Field(ge=1, le=20)] = 5
     score_threshold: Unit = 0.3
-    selected_text: NonBlank | None = None
-    section_filter: NonBlank | None = None
+    selected_text: Quote | None = None
+    section_filter: SectionName | None = None
 
 
 class RetrievalToolOutput(Model):

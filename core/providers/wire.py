@@ -1,6 +1,7 @@
 """What each kind of provider has to bring: pieces of a reply, and nothing about patience."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+import math
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -68,6 +69,15 @@ def true_count(*counts: int | None) -> int | None:
     if not given or not all(type(n) is int and 0 <= n <= _MOST_TOKENS for n in given):
         return None
     return sum(given)
+
+
+def true_odds(likeliest: Iterable[tuple[object, object]]) -> dict[str, float]:
+    """Return words with their log-probabilities, at most 0; those that can be none are left out."""
+    return {
+        word: min(float(odds), 0.0)
+        for word, odds in likeliest
+        if isinstance(word, str) and isinstance(odds, int | float) and math.isfinite(odds)
+    }
 
 
 _MOST_TOKENS = 10_000_000

@@ -1,4 +1,4 @@
-"""A report as it is posted into a channel."""
+"""A report as it is posted into a channel, and that channel."""
 
 from dataclasses import dataclass
 
@@ -15,3 +15,15 @@ class RadarPost:
     """PNG."""
     alternative: str
     """What the picture shows, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class RadarChannel:
+    """A channel that gets a course's week, every week."""
+
+    course_id: str
+    platform: str
+    workspace: str
+    channel: str
+    enterprise: str | None = None
+    locale: str | None = None

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.models import now
 from core.radar.activity import Ending, SectionActivity
+from core.radar.post import RadarChannel
 from core.radar.wordings import Group
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
@@ -63,18 +64,6 @@ class WeekTold:
     """Those of them that the book does not answer."""
     queue: tuple[tuple[str, int], ...] = ()
     """What had become of questions to staff, by state."""
-
-
-@dataclass(frozen=True, slots=True)
-class RadarChannel:
-    """A channel that gets a course's week, every week."""
-
-    course_id: str
-    platform: str
-    workspace: str
-    channel: str
-    enterprise: str | None = None
-    locale: str | None = None
 
 
 class RadarStore:

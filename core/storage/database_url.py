@@ -29,7 +29,7 @@ def driver_url(url: str) -> URL:
     if address is not None and address.drivername in _POSTGRESQL:
         return _postgresql_url(address)
     raise ConfigurationError(
-        "The database URL must look like sqlite:///folder/file.db "
+        "GLOSSATOR_DATABASE__URL must look like sqlite:///folder/file.db "
         "or postgresql://user:password@host/name."
     )
 

@@ -35,7 +35,7 @@ async def _rows(data_dir: Path, book: Book) -> AsyncIterator[Row]:
     yield second_ingest(data_dir, book)
     for row in await ask_all(data_dir, book, bare):
         yield row
-    yield cold_start(data_dir, book, _A_QUESTION)
+    yield await cold_start(data_dir, book, _A_QUESTION)
     yield memory(data_dir, book, _A_QUESTION)
 
 

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
-from core.help_requests.base import HelpReason, HelpRequest, help_id_for
-from core.help_requests.cards import QueueCards, QueueChannel
+from core.help_requests.base import HelpReason, HelpRequest, QueueChannel, help_id_for
+from core.help_requests.cards import QueueCards
 from core.help_requests.store import HelpRequests
 from core.inbox.base import Posted, request_id_for
 from core.inbox.places import InboxPlaces

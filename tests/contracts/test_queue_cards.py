@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.help_requests.base import LEASE, HelpState
-from core.help_requests.cards import CardDue, QueueCards, QueueChannel
+from core.help_requests.base import LEASE, CardDue, HelpState, QueueChannel
+from core.help_requests.cards import QueueCards
 from core.help_requests.store import HelpRequests
 from core.models import now
 from core.privacy.workspace_data import WorkspaceData

@@ -10,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.models import now
 from core.radar.activity import OTHER, Ending
+from core.radar.post import RadarChannel
 from core.radar.report import Radar
-from core.radar.store import RadarChannel, RadarStore
+from core.radar.store import RadarStore
 from core.radar.turns import WeekReader
 from core.radar.weeks import before, bounds, last_complete
 from core.storage.feedback import Feedback, Vote

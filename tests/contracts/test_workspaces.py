@@ -14,7 +14,8 @@ from core.inbox.places import InboxPlaces
 from core.models import now, session_id_for
 from core.policies.store import HintSteps
 from core.privacy.workspace_data import WorkspaceData
-from core.radar.store import RadarChannel, RadarStore, WeekTold
+from core.radar.post import RadarChannel
+from core.radar.store import RadarStore, WeekTold
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.panels import Panels
 from core.storage.channels.rules import Rules

@@ -16,11 +16,10 @@ from adapters.markdown.footnotes import footnotes
 from adapters.markdown.visible import visible
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 
 PLATFORM = "line"
 WORKSPACE, ROOM = "server", "room"
@@ -143,6 +142,10 @@ class LineChat:
     async def link(self, job: Job, twin: Twin) -> str | None:
         """Return None: lines have no addresses."""
         return None
+
+    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
+        """Return a room and its workspace."""
+        return channel, workspace
 
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Write the text of a report into the room, once; a line shows no picture."""

@@ -6,7 +6,8 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from core.models import AgentRequest, now
-from core.radar.store import RadarChannel, RadarStore
+from core.radar.post import RadarChannel
+from core.radar.store import RadarStore
 from core.radar.weeks import before, bounds, last_complete
 from core.storage.database import create_engine
 from core.storage.feedback import Feedback, Vote

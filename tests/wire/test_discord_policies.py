@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from core.access.store import AccessStore
+from core.access.tenants import Tenant
+from core.storage.database import create_engine, dispose
 from tests.books import COVERED, COVERED_FACT
 from tests.wire import past_week
 from tests.wire.bot_process import PATIENCE
-from tests.wire.discord import Channel, Message, User
+from tests.wire.discord import Channel, ChannelType, Message, User
 from tests.wire.discord.interactions import Callback
 from tests.wire.discord_bot import Trial, a_trial
 
@@ -157,6 +160,31 @@ async def test_a_week_that_is_due_is_posted_once_also_over_a_restart(
         assert f"{past_week.SECTION}: 4 questions" in post.text
         assert past_week.REASON not in post.text
         assert post.attachments[0].content.startswith(PNG)
+
+
+async def test_a_week_is_posted_where_the_operator_bound_the_category_alone(
+    two_courses: Path, tmp_path: Path
+) -> None:
+    async with a_trial(two_courses, tmp_path, start=False) as trial:
+        world = trial.world
+        other = world.add_guild("Another school", world.owner)
+        world.install(world.application, other)
+        category = world.add_channel(other, "arden", ChannelType.CATEGORY)
+        inside = world.add_channel(other, "staff", category=category)
+        bound_in_file = f'[discord.channels."{category.id}"]\ncourse = "arden"\n'
+        (tmp_path / "glossator.toml").write_text(bound_in_file, encoding="utf-8")
+        await past_week.fill(tmp_path, "discord", str(other.id), str(inside.id))
+        await make_home(tmp_path, f"discord:{world.guild.id}")
+        await trial.bot.start()
+        (post,) = await trial.until(lambda: posts(trial, inside) or None)
+        assert f"{past_week.SECTION}: 4 questions" in post.text
+
+
+async def make_home(folder: Path, tenant: str) -> None:
+    """Have a server be the one whose courses those are that belong to no other."""
+    engine = create_engine(f"sqlite:///{folder / 'data' / 'glossator.db'}")
+    await AccessStore(engine).make_home(Tenant.named(tenant))
+    await dispose(engine)
 
 
 def posts(trial: Trial, channel: Channel) -> list[Message]:

@@ -52,6 +52,12 @@ FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
     "arguments 500 deep": lambda: [wants({"query_text": "lens", "x": nested(500)})],
     "arguments 40 deep": lambda: itertools.repeat(wants({"query_text": "x", "y": nested(40)}), 1),
     "a thousand calls": lambda: [wants(*[{"query_text": "lens"}] * 1_000)],
+    "a section's name of 400,000 characters": lambda: [
+        wants({"query_text": "lens", "section_filter": "Lamps " * 66_000})
+    ],
+    "a passage of 400,000 characters": lambda: [
+        wants({"query_text": "lens", "selected_text": "The lens turns. " * 25_000})
+    ],
     "calls piece by piece": lambda: itertools.repeat(wants({"query_text": "lens"})),
     "5,000 claims": lambda: [unfinished(f"[{CLAIM}, " * 200)] * 25 + [event(says(""))],
     "5,000 answers": lambda: [unfinished(f"{CITED}\n" * 20)] * 250 + [event(says(""))],
@@ -79,9 +85,9 @@ FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
     ],
     "backticks": lambda: [event(says("`" * 30_000))],
     "angle brackets": lambda: [event(says("<" * 30_000))],
-    "the shortest sentences": lambda: [event(says(written_as(claim("A b. " * 3_900, 1))))],
-    "one word": lambda: [event(says(written_as(claim("a" * 19_000, 1))))],
-    "numbers": lambda: [event(says(written_as(claim("1 " * 9_500, 1))))],
+    "the shortest sentences": lambda: [event(says(written_as(claim("A b. " * 1_900, 1))))],
+    "one word": lambda: [event(says(written_as(claim("a" * 9_500, 1))))],
+    "numbers": lambda: [event(says(written_as(claim("1 " * 4_700, 1))))],
     "a number of 6,000 digits": lambda: [
         b'data: {"usageMetadata":{"promptTokenCount":' + b"9" * 6_000 + b"}}\n\n"
     ],

@@ -93,7 +93,19 @@ async def test_a_service_without_log_probabilities_grades_all_in_one_call(
     assert len(server.requests) == 4  # it is not asked for log-probabilities again
 
 
-@pytest.mark.parametrize("grades", ['{"grades": [9]}', '{"grades": "all"}', "I cannot."])
+@pytest.mark.parametrize(
+    "grades",
+    [
+        '{"grades": [9]}',
+        '{"grades": "all"}',
+        "I cannot.",
+        '{"grades": [NaN, 1]}',
+        '{"grades": [1e999, 1]}',
+        '{"grades": [' + "9" * 400 + ", 1]}",
+        '{"grades": ' + "[" * 40_000 + "]" * 40_000 + "}",
+    ],
+    ids=lambda grades: grades[:30],
+)
 async def test_grades_that_are_none_leave_it_to_the_words(
     server: OpenAIServer, grades: str
 ) -> None:
@@ -108,6 +120,16 @@ async def test_a_model_that_fails_leaves_it_to_the_words(server: OpenAIServer, f
     server.fail(FAULTS[fault], times=9)
     true, false = await ModelJudge(await model_at(server), wait=PATIENT).judge(QUESTION, CLAIMS)
     assert true.by is false.by is JudgedBy.WORDS
+
+
+@pytest.mark.parametrize("odds", [1000.0, math.inf, math.nan, -math.inf, 10**400])
+async def test_odd_log_probabilities_are_no_failure(server: OpenAIServer, odds: float) -> None:
+    server.answer_with(lambda call: ChatReply("Yes", logprobs=({"Yes": odds, "no": -3.0},)))
+    judge = ModelJudge(await model_at(server), wait=PATIENT)
+    for verdict in await judge.judge(QUESTION, CLAIMS):
+        assert 0 <= verdict.probability <= 1
+    relevance = await judge.answers_question(QUESTION, "A shortage occurs.")
+    assert relevance is None or 0 <= relevance.probability <= 1
 
 
 async def test_a_claim_waits_no_longer_than_it_may(server: OpenAIServer) -> None:

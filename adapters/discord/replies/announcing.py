@@ -12,8 +12,7 @@ from adapters.discord.api.rest import Rest
 from adapters.discord.commands.policies import shortened
 from adapters.discord.replies.dedupe import nonce
 from core.errors import DeliveryError
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 
 _LOOKED_BACK = timedelta(days=8)
 """How far back a post may stand that another process made."""

@@ -10,7 +10,7 @@ from adapters.discord.api.rest import Rest
 from adapters.discord.markup.dialect import as_written
 from adapters.discord.replies.dedupe import first_part, nonce
 from adapters.discord.replies.outbound import Post
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 
 _CLOCKS = timedelta(minutes=5)
 """How far our clock and Discord's may differ."""

@@ -1,7 +1,8 @@
 """The channels in which staff have the questions shown that wait for them."""
 
 from adapters.features.staff.review import Reviewer, StaffReview
-from core.help_requests.cards import QueueCards, QueueChannel
+from core.help_requests.base import QueueChannel
+from core.help_requests.cards import QueueCards
 from core.i18n import text
 from core.storage.channels.store import Place
 

@@ -6,8 +6,7 @@ from typing import Self
 from uuid import UUID
 
 from adapters.markdown.footnotes import place_in_book
-from core.help_requests.base import HelpReason, HelpRequest, HelpState
-from core.help_requests.cards import QueueCard
+from core.help_requests.base import HelpReason, HelpRequest, HelpState, QueueCard
 from core.i18n import Message, text
 from core.i18n.dates import date_of
 from core.markdown.writing import one_line

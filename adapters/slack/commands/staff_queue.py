@@ -32,7 +32,7 @@ from adapters.slack.people import People
 from adapters.slack.replies.dedupe import message_id
 from core import i18n
 from core.errors import BotError
-from core.help_requests.cards import QueueCard
+from core.help_requests.base import QueueCard
 from core.i18n import current_language
 from core.inbox.base import Arrival
 from core.storage.channels.store import Place

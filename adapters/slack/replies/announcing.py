@@ -11,8 +11,7 @@ from adapters.slack.api.rest import Rest
 from adapters.slack.commands.files import share_file
 from adapters.slack.replies.outbound import Post
 from core.errors import DeliveryError
-from core.radar.post import RadarPost
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel, RadarPost
 
 logger = logging.getLogger(__name__)
 

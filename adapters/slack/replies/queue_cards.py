@@ -8,7 +8,7 @@ from adapters.slack.markup.dialect import as_written
 from adapters.slack.markup.text import words
 from adapters.slack.replies.outbound import Post
 from adapters.slack.replies.removing import delete
-from core.help_requests.cards import CardDue, QueueCard
+from core.help_requests.base import CardDue, QueueCard
 
 _EVENT_TYPE = "glossator_queue"
 _CLOCKS = timedelta(minutes=5)

@@ -48,17 +48,17 @@ class AnswerReader:
         self._is_first = True
         self._is_refused = False
 
-    def feed(self, text: str) -> list[ClaimOrRefusal]:
-        """Return what is complete by now."""
+    def feed(self, text: str) -> Iterator[ClaimOrRefusal]:
+        """Yield what is complete by now; to be taken to its end before the next piece."""
         text = visible(text)
         if self._held is not None:
             self._held = (self._held + text).lstrip()
             if _JSON.match(self._held):
                 self._json = JsonReader()
             elif len(self._held) < _LONGEST_OPENING and _MAY_BE_JSON.fullmatch(self._held):
-                return []
+                return
             text, self._held = self._held, None
-        return list(self._read(text))
+        yield from self._read(text)
 
     def close(self) -> list[ClaimOrRefusal]:
         """Return the rest."""

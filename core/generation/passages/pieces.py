@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from core.generation.passages.citable import is_citable, is_punctuated, leans_on_previous
-from core.markdown.code import code_in
+from core.markdown.code import fences_in
 from core.markdown.fences import fence_opened_by
-from core.markdown.locating import CodeKind
 from core.markdown.writing import one_line
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
@@ -123,8 +122,7 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
 
 
 def _has_empty_fence(quote: str) -> bool:
-    blocks = (code for code in code_in(quote) if code.kind is CodeKind.FENCE)
-    return any(not code.content.strip() for code in blocks)
+    return any(not code.content.strip() for code in fences_in(quote))
 
 
 def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:

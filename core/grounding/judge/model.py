@@ -292,10 +292,14 @@ def _schema(count: int) -> Mapping[str, Any]:
 
 
 def _grades_in(text: str) -> Sequence[float]:
-    """Return the grades of a reply in JSON, or else the numbers in its lines."""
+    """Return the grades of a reply in JSON, or else the numbers in its lines.
+
+    None at all where one is no finite number, or the JSON is deeper than Python reads it.
+    """
     start, end = text.find("{"), text.rfind("}")
     try:
-        grades = json.loads(text[start : end + 1])["grades"] if start >= 0 else text.split()
-        return [float(grade) for grade in grades]
-    except (ValueError, TypeError, KeyError):
+        found = json.loads(text[start : end + 1])["grades"] if start >= 0 else text.split()
+        grades = [float(grade) for grade in found]
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return ()
+    return grades if all(map(math.isfinite, grades)) else ()

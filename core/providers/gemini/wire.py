@@ -11,7 +11,7 @@ from core.providers.gemini.client import GeminiClient
 from core.providers.gemini.failures import gemini_errors
 from core.providers.gemini.request import ThinkingLevel, config_of, contents_of
 from core.providers.manner import Manner
-from core.providers.wire import Delta, true_count
+from core.providers.wire import Delta, true_count, true_odds
 
 if TYPE_CHECKING:
     from google.genai.types import Candidate, Content, GenerateContentResponse, Part
@@ -169,11 +169,7 @@ def _logprobs(candidate: "Candidate") -> Iterator[Mapping[str, float]]:
     """Yield for each token the likeliest."""
     result = candidate.logprobs_result
     for step in (result.top_candidates if result else None) or ():
-        yield {
-            one.token: one.log_probability
-            for one in step.candidates or ()
-            if one.token is not None and one.log_probability is not None
-        }
+        yield true_odds((one.token, one.log_probability) for one in step.candidates or ())
 
 
 def _says_something(part: "Part") -> bool:

@@ -11,7 +11,7 @@ from core.providers.openai.client import OpenAIClient
 from core.providers.openai.context import ask_context
 from core.providers.openai.failures import openai_errors
 from core.providers.openai.request import body_of
-from core.providers.wire import Delta, true_count
+from core.providers.wire import Delta, true_count, true_odds
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
@@ -144,5 +144,5 @@ def _logprobs(logprobs: Any) -> Iterator[Mapping[str, float]]:
     """Yield for each token the likeliest."""
     steps: Sequence[Any] = (logprobs.content if logprobs else None) or ()
     for step in steps:
-        likeliest = {one.token: float(one.logprob) for one in step.top_logprobs}
-        yield likeliest or {step.token: float(step.logprob)}
+        likeliest = true_odds((one.token, one.logprob) for one in step.top_logprobs)
+        yield likeliest or true_odds([(step.token, step.logprob)])

@@ -35,14 +35,15 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     Raises:
         UnknownSection: naming the headings that come near, if any do.
     """
-    read = read_number(name)
-    found = [s for s in sections if _by_url(name, s)] or [s for s in sections if _by_name(name, s)]
+    read, folded = read_number(name), _fold(name)
+    found = [s for s in sections if _by_url(name, s)]
+    found = found or [section for section in sections if _by_name(folded, section)]
     found = found or (_by_number(read[0], sections) if read else [])
     if read is None or (read[0].kind is None and "." not in read[0].number):
-        found = found or [section for section in sections if _by_words(name, section)]
+        found = found or [section for section in sections if _by_words(folded, section)]
     if found:
         return tuple(dict.fromkeys(section.section_id for section in found))
-    ranked = _by_spelling(name, sections)
+    ranked = _by_spelling(folded, sections)
     best = ranked[0][0] if ranked else 0.0
     if best >= _CLOSE_ENOUGH and read is None:
         return tuple(dict.fromkeys(s.section_id for score, s in ranked if score == best))
@@ -55,10 +56,11 @@ def find_sections(
     """Return the sections that a question names, in book order; spelling forgives nothing."""
     if reference.number is not None:
         return _by_number(reference.number, sections)
-    exact = [section for section in sections if _by_title(reference.name, section)]
+    folded = _fold(reference.name)
+    exact = [section for section in sections if _by_title(folded, section)]
     if exact or not reference.by_words:
         return exact
-    likely = [section for section in sections if _by_words(reference.name, section)]
+    likely = [section for section in sections if _by_words(folded, section)]
     return likely if len({section.title for section in likely}) == 1 else []
 
 
@@ -115,13 +117,11 @@ def _by_url(name: str, section: SectionRecord) -> bool:
     return wanted.rstrip("/") in {have.rstrip("/"), local.rstrip("/"), local.lstrip("/")}
 
 
-def _by_name(name: str, section: SectionRecord) -> bool:
-    wanted = _fold(name)
+def _by_name(wanted: str, section: SectionRecord) -> bool:
     return bool(wanted) and any(_fold(known) == wanted for known in _names(section))
 
 
-def _by_title(name: str, section: SectionRecord) -> bool:
-    wanted = _fold(name)
+def _by_title(wanted: str, section: SectionRecord) -> bool:
     return bool(wanted) and wanted in {_fold(section.title), _fold(without_number(section.title))}
 
 
@@ -155,16 +155,16 @@ def _file_has_number(source_file: str, number: str) -> bool:
     return have[: len(wanted)] == wanted
 
 
-def _by_words(name: str, section: SectionRecord) -> bool:
-    wanted = _fold(name).split()
-    return bool(wanted) and set(wanted) <= set(_fold(section.title).split())
+def _by_words(wanted: str, section: SectionRecord) -> bool:
+    return bool(wanted) and set(wanted.split()) <= set(_fold(section.title).split())
 
 
-def _by_spelling(name: str, sections: Sequence[SectionRecord]) -> list[tuple[float, SectionRecord]]:
+def _by_spelling(
+    wanted: str, sections: Sequence[SectionRecord]
+) -> list[tuple[float, SectionRecord]]:
     """Return every section with its best likeness (0 to 100), best first, then in book order."""
     from rapidfuzz import fuzz
 
-    wanted = _fold(name)
     scored = [
         (max(fuzz.ratio(wanted, _fold(known)) for known in _names(section)), section)
         for section in sections

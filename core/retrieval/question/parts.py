@@ -103,8 +103,11 @@ def _in_turn(
 
 def _compared(sentence: str) -> QuestionParts | None:
     """Return the things that a sentence compares, each to be searched for by itself."""
-    for pattern, question in _comparisons():
-        if (match := pattern.search(sentence)) is None:
+    folded = sentence.casefold()
+    for words, form, question in _comparisons():
+        if not all(word in folded for word in words):  # spares most patterns
+            continue
+        if (match := _pattern(form).search(sentence)) is None:
             continue
         first, last = match.groups()
         longest = _LONGEST_NAME if match.start(1) else _LONGEST_NAME // 2
@@ -118,15 +121,23 @@ def _compared(sentence: str) -> QuestionParts | None:
 
 
 @cache
-def _comparisons() -> list[tuple[re.Pattern[str], str]]:
-    """Return how each language compares two things, and how it asks for one of them."""
+def _comparisons() -> list[tuple[list[str], str, str]]:
+    """Return how each language compares two things, and how it asks for one of them.
+
+    Each comes with the words, in lower case, without which nothing is compared in that form.
+    """
     return [
-        (_pattern(form), in_language(Message("parts-asked"), language))
+        (
+            form.replace(_GAP, " ").casefold().split(),
+            form,
+            in_language(Message("parts-asked"), language),
+        )
         for language in LANGUAGES
         for form in _listed(Message("parts-compared"), language)
     ]
 
 
+@cache
 def _pattern(form: str) -> re.Pattern[str]:
     words = (r"\s+".join(map(re.escape, one.split(" "))) for one in form.split(_GAP))
     opening, between, closing = words

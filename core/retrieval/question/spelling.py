@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 _WORD = re.compile(r"(?<![\w@/:.`'’-])[^\W\d_]+(?![\w@/:`'’-]|\.\w)")
 """A word of letters alone, which is no part of a name, a path or code."""
@@ -35,7 +36,6 @@ class Speller:
         self._counts = words
         self._words = list(words)
         self._is_known = is_known
-        self._bare = {bare: word for word in words if (bare := _letters(word)) != word}
 
     def mend(self, question: str) -> Mended:
         """Return the question with the book's words for those that the book cannot have.
@@ -62,6 +62,11 @@ class Speller:
 
         mended = _WORD.sub(replaced, question)
         return Mended(mended, tuple(dict.fromkeys(found)))
+
+    @cached_property
+    def _bare(self) -> dict[str, str]:
+        """The words with marks by their letters alone; most questions never need them."""
+        return {bare: word for word in self._words if (bare := _letters(word)) != word}
 
     def _knows(self, word: str) -> bool:
         return word in self._counts or self._is_known(word)

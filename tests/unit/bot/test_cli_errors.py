@@ -75,6 +75,7 @@ def ending(done: Finished, *words: str) -> int:
         (["search", COVERED, "--section", "Colour theory"], ["no section called “Colour theory”."]),
         (["sessions", "show", NOWHERE], [NOWHERE]),
         (["sessions", "show", "42"], [A_SESSION, "sessions list"]),
+        (["verified", "show", "42"], ["no verified answer's id", "verified list"]),
         (["sessions", "forget", NOWHERE], [NOWHERE]),
         (["sessions", "forget"], ["--all"]),
         (["sessions", "forget", NOWHERE, "--all"], ["--all"]),

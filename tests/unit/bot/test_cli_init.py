@@ -24,6 +24,7 @@ def test_what_is_written_is_a_course_file_and_tokens_for_their_owner_alone(
     done = shell.here("init", *NAMED, "--platform", "slack")
     assert (done.code, done.err) == (0, "")
     assert "secret" not in done.out
+    assert "no file or folder my book yet" in done.out
     written = (empty.folder / ".env").read_text()
     assert "GLOSSATOR_SLACK__BOT_TOKEN=xoxb-1-secret\n" in written
     assert stat.S_IMODE((empty.folder / ".env").stat().st_mode) == 0o600

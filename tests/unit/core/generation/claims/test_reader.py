@@ -104,8 +104,8 @@ def test_a_claim_comes_with_the_bracket_that_ends_it() -> None:
     reader = AnswerReader(NUMBERING)
     text = answer(("Heaps are trees.", [1]), ("Roots are large.", [2]))
     end = text.index("}")
-    assert reader.feed(text[:end]) == []
-    assert reader.feed(text[end : end + 1]) == [Claim("Heaps are trees.", IS_TREE)]
+    assert list(reader.feed(text[:end])) == []
+    assert list(reader.feed(text[end : end + 1])) == [Claim("Heaps are trees.", IS_TREE)]
 
 
 @pytest.mark.parametrize(
