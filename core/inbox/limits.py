@@ -77,11 +77,10 @@ class Counting:
         if now[user] > self._limits.user_per_minute:
             if both:  # others counted at the same time
                 self._take_back(db, place, minute)
-            wait = max(1.0, (minute + WINDOW - moment).total_seconds())
             told = told_subject(arrival.user_id)
             is_first = tells and self._add(db, minute, told)[told] == 1
-            too_fast = in_language(RateLimited(wait).sentence, language_of(arrival.locale))
-            return Counted(too_fast, is_first)
+            sentence = in_language(too_fast(moment).sentence, language_of(arrival.locale))
+            return Counted(sentence, is_first)
         if now.get(place, 0) <= self._limits.channel_per_minute:
             return Counted()
         self._take_back(db, place, minute)
@@ -132,6 +131,11 @@ def channel_subject(platform: str, workspace: str, channel: str) -> str:
 def minute_of(moment: datetime) -> datetime:
     """Return the beginning of a moment's minute."""
     return moment.astimezone(UTC).replace(second=0, microsecond=0)
+
+
+def too_fast(moment: datetime) -> RateLimited:
+    """Return that a user asks too much, who may ask again when a moment's minute is over."""
+    return RateLimited(max(1.0, (minute_of(moment) + WINDOW - moment).total_seconds()))
 
 
 def _place(arrival: Arrival) -> str:
