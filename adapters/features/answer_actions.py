@@ -43,8 +43,8 @@ class Clicker:
 class AnswerActions:
     """Does what a button says.
 
-    Methods raise Declined with what the clicker reads, and StoreError when the
-    database fails.
+    Methods raise Declined with what the clicker reads, RateLimited where a click asks something
+    beyond their limit, which may be pressed again later, and StoreError when the database fails.
     """
 
     def __init__(
@@ -297,7 +297,7 @@ class AnswerActions:
         await self._rules.set(place, rules)
 
     async def _received(self, incoming: IncomingMessage) -> Received:
-        received = await self._desk.receive(incoming)
+        received = await self._desk.receive(replace(incoming, pressed=True))
         if received is None:  # people of the place may click always
             raise Declined(text("asking-not-for-guests"))
         self._wake()

@@ -95,6 +95,7 @@ class Arrivals:
             token=incoming.token,
             token_expires_at=incoming.token_expires_at,
             sent_at=incoming.sent_at,
+            pressed=incoming.pressed,
         )
         about_me = incoming.course == self._handbook
         if not self._whereabouts.admits(incoming.location):

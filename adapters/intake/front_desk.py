@@ -50,7 +50,8 @@ class Received:
 class FrontDesk:
     """Decides about what was heard, and puts questions into the inbox.
 
-    Methods raise StoreError when the database fails: then nothing was accepted.
+    Methods raise StoreError when the database fails, and RateLimited for what was pressed beyond
+    its user's limit: then nothing was accepted.
     """
 
     def __init__(
@@ -231,6 +232,7 @@ class FrontDesk:
             refusal=None,
             pending=None,
             sent_at=None,
+            pressed=True,
         )
         return Received(shared, await self._inbox.accept(shared))
 

@@ -74,6 +74,8 @@ class IncomingMessage:
     direct: bool = False
     personal: bool = False
     """As `Location.personal`."""
+    pressed: bool = False
+    """As `Arrival.pressed`."""
     begins: bool = False
     """Whether it is the first message of a forum's post, or of what may become a thread."""
     private: bool = False

@@ -47,7 +47,12 @@ class Accepting:
     def accept(
         self, db: Connection, arrival: Arrival, token: bytes | None, moment: datetime
     ) -> Accepted:
-        """Store an arrival unless it is there already, and return its receipt."""
+        """Store an arrival unless it is there already, and return its receipt.
+
+        Raises:
+            RateLimited: when it was pressed beyond a limit; the transaction has to be
+                rolled back.
+        """
         standing = self._queue.standing(db, arrival, moment)
         if standing.is_known:
             return Accepted(Acceptance.KNOWN)
@@ -151,6 +156,8 @@ class Accepting:
         """Count a question; one too many of a user is refused, of a channel waits."""
         self.advance(db, arrival.platform, arrival.channel, arrival.position)
         counted = self._counting.count(db, arrival, standing.asked, moment)
+        if counted.limit is not None and arrival.pressed:
+            raise counted.limit
         own = update(InboxRow).where(InboxRow.key == arrival.key)
         if counted.refusal is not None and not counted.is_first:
             _close(db, arrival.key, Settlement.PASSED_OVER)

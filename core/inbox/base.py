@@ -83,6 +83,9 @@ class Arrival:
     gist: str | None = None
     """The same for the same question where several people may ask it at once; None: it stands in
     a conversation, or is private."""
+    pressed: bool = False
+    """Whether a button asked it, which can be pressed again: a limit that stops it stores nothing.
+    Not kept."""
 
     @property
     def locale(self) -> str | None:

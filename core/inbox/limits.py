@@ -42,6 +42,8 @@ class Counted:
     """Whether its asker is yet to be notified in this minute."""
     not_before: datetime | None = None
     """The minute in which its channel has room for it; none: this one."""
+    limit: RateLimited | None = None
+    """What `refusal` is the sentence of."""
 
 
 class CountRow(Base):
@@ -80,8 +82,7 @@ class Counting:
         if now[user] > self._limits.user_per_minute:
             if both:  # others counted at the same time
                 self._take_back(db, place, minute)
-            too_fast = RateLimited(_seconds(minute + WINDOW - moment))
-            return self._refused(db, arrival, too_fast, minute, tells=tells)
+            return self._refused(db, arrival, too_fast(moment), minute, tells=tells)
         if now.get(place, 0) <= self._limits.channel_per_minute:
             return Counted()
         self._take_back(db, place, minute)
@@ -97,7 +98,8 @@ class Counting:
     ) -> Counted:
         told = told_subject(arrival.user_id)
         is_first = tells and self._add(db, minute, told)[told] == 1
-        return Counted(in_language(limit.sentence, language_of(arrival.locale)), is_first)
+        sentence = in_language(limit.sentence, language_of(arrival.locale))
+        return Counted(sentence, is_first, limit=limit)
 
     def _reserve(self, db: Connection, place: str, minute: datetime, latest: datetime) -> "_Free":
         """Count a question in the next minute in which its channel has room, if it is by `latest`.
@@ -157,6 +159,11 @@ def channel_subject(platform: str, workspace: str, channel: str) -> str:
 def minute_of(moment: datetime) -> datetime:
     """Return the beginning of a moment's minute."""
     return moment.astimezone(UTC).replace(second=0, microsecond=0)
+
+
+def too_fast(moment: datetime) -> RateLimited:
+    """Return that a user asks too much, who may ask again when a moment's minute is over."""
+    return RateLimited(_seconds(minute_of(moment) + WINDOW - moment))
 
 
 def _seconds(wait: timedelta) -> float:

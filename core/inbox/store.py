@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import Connection, delete, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.errors import RateLimited
 from core.inbox import claiming, crowds, forgetting, holding, offers, waiting
 from core.inbox.accepting import Accepting
 from core.inbox.audience import Settlement
@@ -73,6 +74,10 @@ class Inbox(InboxQueries):
         """Store an arrival, once and for good, and return its receipt.
 
         Only then may it be acknowledged to the platform. The same key again stores nothing.
+
+        Raises:
+            RateLimited: when it was pressed beyond its user's limit: nothing was written, and the
+                same press is accepted later.
         """
         token = self._seal(arrival.token) if arrival.token is not None else None
         self._being_accepted += 1
@@ -83,6 +88,9 @@ class Inbox(InboxQueries):
                 lambda db: self._accepting.accept(db, arrival, token, moment or now()),
                 urgent=True,
             )
+        except RateLimited:
+            self._meter.count(ACCEPTED, arrival.platform, Acceptance.LIMITED)
+            raise
         finally:
             self._being_accepted -= 1
             if not self._being_accepted:

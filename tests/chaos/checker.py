@@ -31,6 +31,7 @@ class Kind(StrEnum):
     ASTRAY = "seen by others than it is for"
     MISPLACED = "replies of the staff in another place"
     CALLED = "calls of a limiter beyond what it stopped"
+    PROMISED = "answers promised to what a limit stopped"
     NAGGED = "more than one notice to a person in a minute"
 
 
@@ -55,6 +56,7 @@ def check(history: History) -> list[Anomaly]:
         *_unsettled(history, turns, entries),
         *_doubled(entries),
         *_beyond(history, entries),
+        *_promised(entries),
         *_nagged(history),
         *_contradicted(entries),
         *_astray(entries),
@@ -101,6 +103,12 @@ def _doubled(entries: Sequence[Entry]) -> Iterator[Anomaly]:
 def _beyond(history: History, entries: Sequence[Entry]) -> Iterator[Anomaly]:
     for platform, (excess, calls) in limiter_excess(history, entries).items():
         yield Anomaly(Kind.CALLED, platform, f"{excess} calls, of {calls}")
+
+
+def _promised(entries: Sequence[Entry]) -> Iterator[Anomaly]:
+    for entry in entries:
+        if entry.is_stopped_by_limit and entry.is_promised:
+            yield Anomaly(Kind.PROMISED, entry.asked.key, "its asker waits for an answer")
 
 
 def _nagged(history: History) -> Iterator[Anomaly]:

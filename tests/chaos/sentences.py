@@ -18,6 +18,7 @@ class Said(StrEnum):
     SLOW = "it is not noted yet, and may have to be asked again"
     WAITING = "it is noted, and others come before it"
     ELSEWHERE = "its answer stands where the link leads to"
+    FOLLOWS = "its answer follows, for its asker alone"
 
 
 def said(text: str) -> Said | None:
@@ -28,7 +29,7 @@ def said(text: str) -> Said | None:
 
 def is_meanwhile(text: str) -> bool:
     """Return whether a message tells only that something else follows, or where it stands."""
-    return said(text) in (Said.SLOW, Said.WAITING, Said.ELSEWHERE)
+    return said(text) in (Said.SLOW, Said.WAITING, Said.ELSEWHERE, Said.FOLLOWS)
 
 
 def _letters(text: str) -> str:
@@ -54,7 +55,7 @@ def _sentences() -> Iterator[tuple[str, Said]]:
     yield i18n.text("asking-slow"), Said.SLOW
     yield i18n.text("asking-still-waiting"), Said.WAITING
     yield i18n.text("slack-answered-in-thread"), Said.ELSEWHERE
-    yield i18n.text("slack-private-working"), Said.ELSEWHERE
+    yield i18n.text("slack-private-working"), Said.FOLLOWS
     failures: list[type[BotError]] = [BotError, *_kinds_of(ServiceError)]
     for failure in failures:
         yield failure.user_message, Said.APOLOGY

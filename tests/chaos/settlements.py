@@ -79,6 +79,8 @@ class Entry:
     """What its asker was shown instead of a settlement."""
     seen_by: tuple[Seen, ...] = ()
     """Who sees each message that settles it."""
+    is_promised: bool = False
+    """Whether its asker was told that an answer follows."""
 
     @property
     def audience(self) -> Audience | None:
@@ -191,12 +193,13 @@ class _Ledger:
 
     def _entry(self, one: Asked) -> Entry:
         shown = self._shown[one.key]
+        is_promised = Said.FOLLOWS in self._told_meanwhile[one.key]
         if not shown:
-            return Entry(one, self._unseen(one))
+            return Entry(one, self._unseen(one), is_promised=is_promised)
         settlement = self._of(one, shown[0])
         unknown = "" if settlement else shown[0].text
         seen_by = tuple(_seen_by(one, post, settlement) for post in shown if not post.is_direct)
-        return Entry(one, settlement, times=len(shown), unknown=unknown, seen_by=seen_by)
+        return Entry(one, settlement, len(shown), unknown, seen_by, is_promised)
 
     def _of(self, one: Asked, post: Post) -> Settlement | None:
         turn = self._turns.get(one.key)

@@ -8,7 +8,7 @@ import pytest
 from tests.chaos.book import name_of
 from tests.chaos.disturbances import LONG_STOPS, planned
 from tests.chaos.figures import is_clean, table
-from tests.chaos.happenings.crowds import CHANNEL_PER_MINUTE, USER_PER_MINUTE
+from tests.chaos.happenings.crowds import CHANNEL_PER_MINUTE, USER_PER_MINUTE, private_ones
 from tests.chaos.history import Way
 from tests.chaos.part import Outcome
 from tests.chaos.plan import CROWD, talks
@@ -60,6 +60,12 @@ def test_crowds_of_two_seeds_come_on_both_platforms() -> None:
     loudest, others = 10, CROWD - 10
     assert loudest > USER_PER_MINUTE
     assert USER_PER_MINUTE + others > CHANNEL_PER_MINUTE
+
+
+def test_every_second_command_of_the_loudest_is_private_and_the_last_one_is() -> None:
+    in_turn = [number % 4 != 1 for number in range(12)]
+    assert [n for n, private in enumerate(private_ones(in_turn)) if private] == [2, 6, 10]
+    assert not any(private_ones([False] * CROWD))
 
 
 def test_a_seed_plans_the_same_again_and_another_something_else() -> None:

@@ -257,6 +257,18 @@ def test_a_limiter_sends_no_more_calls_than_it_stops() -> None:
     assert found.detail == f"2 calls, of {each}; {each}; {each}"
 
 
+def test_what_a_limit_stops_is_not_promised_an_answer() -> None:
+    promise = post(i18n.text("slack-private-working"))
+    beyond = [asked(n, inbox_says="passed over", is_private=True) for n in (1, 2)]
+    history = History(beyond, [], [promise, post(NOTICE, 2)], user_per_minute=1)
+    (found,) = check(history)
+    assert (found.kind, found.key) == (Kind.PROMISED, KEY)
+    answered = replace(history, asked=[asked(is_private=True)], posts=[promise, post("It burns.")])
+    answered.turns = [turn()]
+    answered.posts[1] = post("It burns.", reader="U")
+    assert check(answered) == []
+
+
 async def test_an_ephemeral_message_is_of_the_latest_question_of_its_reader() -> None:
     world = slack.World()
     ann, bob = (world.add_user(name, world.workspace, world.channel) for name in ("ann", "bob"))

@@ -113,6 +113,7 @@ class Reception:
             membership=Membership(is_member),
         )
         whereabouts = Whereabouts(self.rules, self.directory, self.readers, file)
+        self.standing = StaffStanding(whereabouts, Roster(self.staff, staff or {}))
         self.desk = FrontDesk(
             inbox=self.inbox,
             rules=self.rules,
@@ -120,7 +121,7 @@ class Reception:
             sessions=self.sessions,
             pseudonyms=Pseudonyms(b"key"),
             whereabouts=whereabouts,
-            standing=StaffStanding(whereabouts, Roster(self.staff, staff or {})),
+            standing=self.standing,
             attention=Attention(
                 inbox=self.inbox,
                 conversations=self.conversations,

@@ -35,6 +35,28 @@ def _answered(trial: Trial, asked: list[Interaction], count: int) -> list[Messag
     return found if len(found) == count else None
 
 
+async def test_twelve_quick_private_questions_make_six_answers_and_one_notice(
+    trial: Trial,
+) -> None:
+    ann, channel = trial.user(), trial.channel()
+    await early_in_a_minute()
+    asked = [
+        await trial.world.slash(ann, channel, "ask", question=COVERED, private=True)
+        for _ in range(12)
+    ]
+
+    def told() -> list[Message] | None:
+        shown = [one.original for one in asked if one.original and not one.original.loading]
+        settled = [m for m in shown if TOO_FAST in m.text or is_finished(m)]
+        return settled if len(settled) == 7 else None
+
+    await trial.until(told, "six answers and a notice")
+    await asyncio.sleep(1.0)
+    standing = [m for m in trial.from_bot(channel, ann) if m.channel is channel]
+    assert all(message.ephemeral for message in standing)
+    assert sorted(TOO_FAST in message.text for message in standing) == [*[False] * 6, True]
+
+
 async def test_twelve_quick_questions_make_six_answers_and_one_notice(trial: Trial) -> None:
     ann, channel = trial.user(), trial.channel()
     await early_in_a_minute()

@@ -9,7 +9,7 @@ import pytest_asyncio
 from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.minutes import early_in_a_minute
-from tests.wire.slack import Message
+from tests.wire.slack import Channel, Interaction, Message, User
 from tests.wire.slack_bot import Trial, a_trial, is_finished, settled
 
 pytestmark = [
@@ -20,6 +20,18 @@ pytestmark = [
 
 TOO_FAST = "You are asking very fast"
 WAITS = "Yours waits its turn"
+FOLLOWS = i18n.text("slack-private-working")
+
+
+async def _twelve_commands(
+    trial: Trial, user: User, channel: Channel, text: str
+) -> list[Interaction]:
+    """Ask the same twelve times in one minute, and return the commands, acknowledged."""
+    await early_in_a_minute()
+    asked = [await trial.world.slash(user, channel, "/ask", text) for _ in range(12)]
+    for one in asked:
+        await one.ack()
+    return asked
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -31,8 +43,7 @@ async def trial(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> A
 async def test_twelve_quick_questions_make_six_answers_and_one_notice(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)
-    await early_in_a_minute()
-    asked = [await trial.world.slash(ann, channel, "/ask", COVERED) for _ in range(12)]
+    asked = await _twelve_commands(trial, ann, channel, COVERED)
 
     def answers() -> list[Message] | None:
         found = [m for m in trial.from_bot(channel) if COVERED_FACT in m.shown and is_finished(m)]
@@ -50,6 +61,29 @@ async def test_twelve_quick_questions_make_six_answers_and_one_notice(trial: Tri
     assert [TOO_FAST in message.shown for message in private].count(True) == 1
     links = [m for m in private if m.shown.startswith(i18n.text("slack-answered-in-thread"))]
     assert len(private) == 1 + len(links), "the rest say where an answer stands"
+
+
+async def test_twelve_quick_private_questions_promise_six_answers(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    asked = await _twelve_commands(trial, ann, channel, f"private {COVERED}")
+
+    def answers() -> list[Message] | None:
+        found = [m for m in trial.from_bot(channel, ann) if COVERED_FACT in m.shown]
+        return found if len(found) == 6 else None
+
+    def told() -> list[Message] | None:
+        found = [m for m in trial.from_bot(channel, ann) if TOO_FAST in m.shown]
+        return found or None
+
+    await trial.until(answers, "six answers")
+    await trial.until(told, "a notice")
+    await settled(1.0)
+    acknowledged = [one.response["text"] for one in asked if one.response]
+    assert set(acknowledged) <= {FOLLOWS, i18n.text("asking-slow")}
+    assert acknowledged.count(FOLLOWS) <= 6
+    assert len([m for m in trial.from_bot(channel, ann) if TOO_FAST in m.shown]) == 1
+    assert not trial.from_bot(channel), "nothing is public"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +105,19 @@ async def test_a_refused_command_leaves_nothing_public(
     await settled()
     ever = [m for m in trial.world.messages if m.channel is channel and not m.ephemeral]
     assert not ever, "not even for a moment"
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"), [("ab", "too short"), ("why " * 1_100, "characters; at most")]
+)
+async def test_a_private_command_that_is_refused_at_once_is_promised_nothing(
+    trial: Trial, text: str, refusal: str
+) -> None:
+    ann = trial.user()
+    asked = await trial.world.slash(ann, trial.channel(ann), "/ask", f"private {text}")
+    told = await trial.result_of(asked)
+    assert refusal in told.shown
+    assert FOLLOWS not in [message.shown for message in asked.messages]
 
 
 async def test_a_refused_mention_is_seen_by_its_asker_alone(trial: Trial) -> None:

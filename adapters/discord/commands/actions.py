@@ -24,7 +24,7 @@ from adapters.discord.staff_clicks import StaffClicks
 from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.intake.front_desk import FrontDesk, Received
 from core import i18n
-from core.errors import BotError
+from core.errors import BotError, RequestError
 from core.storage.feedback import LONGEST_REASON
 
 logger = logging.getLogger(__name__)
@@ -204,7 +204,7 @@ class ButtonActions:
 
 
 async def _tell_failure(interaction: Interaction, error: BotError) -> None:
-    if not isinstance(error, Declined):
+    if not isinstance(error, RequestError):
         logger.warning("a click failed: %s", error)
     await tell(interaction, error.user_message)
 

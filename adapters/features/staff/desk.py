@@ -118,6 +118,9 @@ class StaffDesk:
 
         Args:
             incoming: Returns what the click says, given the question.
+
+        Raises:
+            RateLimited: when the clicker has asked too much; it may be pressed again later.
         """
         turn = await self._actions.turn(request_id, clicker)
         response = turn.agent_response
@@ -136,6 +139,7 @@ class StaffDesk:
             quote=None,
             section=None,
             verified_answer=answer.answer_id,
+            pressed=True,
         )
         received = await self._desk.receive(again)
         if received is None:

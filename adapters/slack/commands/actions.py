@@ -44,7 +44,7 @@ from adapters.slack.replies.dedupe import message_id
 from adapters.slack.replies.evidence import evidence
 from adapters.slack.replies.sections import section_of
 from core import i18n
-from core.errors import BotError
+from core.errors import BotError, RequestError
 from core.inbox.places import Channel, InboxPlaces
 from core.models import AgentRequest
 from core.privacy.personal_data import PersonalData
@@ -180,7 +180,7 @@ class ButtonActions:
             spot = await self._people.spot_of(body)
             shown = await doing(_Press(request_id, spot, body, client))
         except BotError as error:
-            if not isinstance(error, Declined):
+            if not isinstance(error, RequestError):
                 logger.warning("a click failed: %s", error)
             shown = error.user_message
         if shown is None:

@@ -1,5 +1,6 @@
 """What people ask otherwise than by a message: `/ask`, `/help`, and the message shortcut."""
 
+import asyncio
 import json
 import logging
 import re
@@ -43,6 +44,7 @@ from adapters.slack.people import People
 from adapters.slack.replies.address import Response
 from adapters.slack.replies.dedupe import message_id
 from core import i18n
+from core.inbox.base import Acceptance
 from core.models import now
 from core.text.unread import unread_instead
 
@@ -123,8 +125,13 @@ class Questions:
             )
             return replace(incoming, course=course, section=asked.section)
 
-        if not await self._is_slow(key, incoming, ack):
-            await (ack(told(i18n.text("slack-private-working"))) if private else ack())
+        accepting = self._intake.begin(key, lambda: self._received(incoming))
+        if await _is_slow(key, accepting):
+            await ack(told(i18n.text("asking-slow")))
+        elif private and _is_to_be_answered(accepting.result()):
+            await ack(told(i18n.text("slack-private-working")))
+        else:
+            await ack()
 
     async def explain(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
         """Show what is to be explained, and ask what about it."""
@@ -157,12 +164,14 @@ class Questions:
                 response=passage.response,
             )
 
-        if await self._is_slow(key, incoming, None):
+        accepting = self._intake.begin(key, lambda: self._received(incoming))
+        if await _is_slow(key, accepting):
             text = {"type": "section", "text": plain(i18n.text("asking-slow"))}
             await ack(
                 response_action="update", view=shown_modal(i18n.text("slack-explain-title"), [text])
             )
         else:
+            accepting.result()
             await ack()
 
     async def receive(self, incoming: IncomingMessage) -> Received | None:
@@ -177,26 +186,10 @@ class Questions:
         """Have the desk decide about an edited question, as about a new one."""
         return await self._desk.redo(self._people.introduced(incoming), original)
 
-    async def _is_slow(
-        self, key: str, incoming: Callable[[], Awaitable[IncomingMessage]], ack: AsyncAck | None
-    ) -> bool:
-        """Have a question accepted; return whether that takes long.
-
-        Slack waits three seconds. When the database takes longer, the asker is notified, and the
-        answer follows as soon as the question is stored.
-        """
-
-        async def accept() -> Received | None:
-            return await self.receive(await incoming())
-
-        accepting = self._intake.begin(key, accept)
-        if await done_in_time(accepting):
-            accepting.result()
-            return False
-        logger.warning("a question waits for the database: %s", key)
-        if ack is not None:
-            await ack(told(i18n.text("asking-slow")))
-        return True
+    async def _received(
+        self, incoming: Callable[[], Awaitable[IncomingMessage]]
+    ) -> Received | None:
+        return await self.receive(await incoming())
 
     async def _is_private(self, spot: Spot, wished: bool | None) -> bool:
         """Return whether an asker alone sees the answer, who may wish so or otherwise."""
@@ -204,6 +197,25 @@ class Questions:
             rules = await self._desk.rules_at(spot.location)
             return bool(rules.private)
         return wished or (not spot.direct and self._desk.keeps_private(spot.location))
+
+
+async def _is_slow(key: str, accepting: "asyncio.Task[Received | None]") -> bool:
+    """Return whether the acceptance of a question takes long.
+
+    Slack waits three seconds. When the database takes longer, the asker is notified, and the
+    answer follows as soon as the question is stored.
+    """
+    if await done_in_time(accepting):
+        return False
+    logger.warning("a question waits for the database: %s", key)
+    return True
+
+
+def _is_to_be_answered(received: Received | None) -> bool:
+    """Return whether it is certain that an answer follows, and not a notice, or nothing."""
+    if received is None or received.arrival.refusal is not None:
+        return False
+    return received.accepted.acceptance is Acceptance.NEW
 
 
 @dataclass(frozen=True, slots=True)
