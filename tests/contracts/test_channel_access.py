@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.access.channel_access import ChannelAccess
-from core.radar.store import RadarChannel
+from core.radar.post import RadarChannel
 from core.storage.channels.rules import OperatorRules
 from tests.contracts.test_front_desk import GUILD, Reception
 
