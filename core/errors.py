@@ -93,17 +93,17 @@ class UnknownSection(RequestError):
 class RateLimited(RequestError):
     """The person asks faster than allowed; `retry_after` is in seconds."""
 
-    message_id = "error-too-fast"
-
-    def __init__(self, retry_after: float) -> None:
+    def __init__(self, retry_after: float, said: Message | None = None) -> None:
         self.retry_after = retry_after
-        super().__init__(user_message=Message(self.message_id, {"seconds": retry_after}))
+        said = said or Message("error-too-fast", {"seconds": retry_after})
+        super().__init__(user_message=said)
 
 
 class ChannelFull(RateLimited):
     """So many questions wait in a channel that one more would get too old."""
 
-    message_id = "error-channel-full"
+    def __init__(self, retry_after: float) -> None:
+        super().__init__(retry_after, Message("error-channel-full", {"seconds": retry_after}))
 
 
 class Stopped(RequestError):
