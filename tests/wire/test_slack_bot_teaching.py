@@ -83,6 +83,8 @@ async def test_staff_verify_an_answer_by_the_shortcut(trial: Trial) -> None:
     answer = await trial.ask(ann, channel, COVERED)
     await world.shortcut(owner, "gl-verify", answer)
     await world.submit_view(owner, await form_of(trial, owner), answer="Every four hours [1].")
+    kept = "SELECT 1 FROM verified_revisions WHERE answer_text LIKE 'Every four hours%'"
+    await trial.until(lambda: execute(trial, kept) or None, "the answer that staff checked")
     shown = await trial.ask(ann, trial.channel(ann), COVERED)
     assert "Every four hours" in shown.shown
     assert "Checked by the course's staff, " in shown.shown
