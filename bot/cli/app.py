@@ -51,7 +51,6 @@ app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
 app.add_typer(model_app, name="model")
 app.add_typer(verified_app, name="verified")
-app.command()(queue)
 app.command()(init)
 app.command()(demo)
 
@@ -473,6 +472,9 @@ def restore(
     from bot.cli.backup import restore as work
 
     return _run(work(file, force=force))
+
+
+app.command()(queue)
 
 
 @db_app.command("upgrade")
