@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,8 @@ _QUESTIONS = 256
 _LONGEST_OVER_SHORTEST = 1.25
 _FEW_TOKENS = 4
 
+Result = TypeVar("Result")
+
 
 class LocalEmbedder:
     """Embeds with the MiniLM weights in `model_dir`, on at most `threads` threads.
@@ -69,6 +71,7 @@ class LocalEmbedder:
         self._announce = announce
         self._prepare = prepare
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="embedder")
+        self._is_closed = False
         self._questions = RememberingEmbedder(self, kept=_QUESTIONS)
         self._loading = threading.Lock()
         self._loaded: tuple[WordPiece, InferenceSession] | None = None
@@ -85,12 +88,11 @@ class LocalEmbedder:
 
         Raises:
             ConfigurationError: when the model's files are missing or not the published ones.
-            EmbeddingError: when the model cannot be run.
+            EmbeddingError: when the model cannot be run, or was closed.
         """
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, partial(self._embed, list(texts)))
+        return await self._in_thread(partial(self._embed, list(texts)))
 
     async def embed_with_sentences(
         self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
@@ -105,17 +107,22 @@ class LocalEmbedder:
         """
         if not texts:
             return np.empty((0, self.dimensions), np.float32), []
-        loop = asyncio.get_running_loop()
-        work = partial(self._embed_with_sentences, list(texts), spans)
-        return await loop.run_in_executor(self._executor, work)
+        return await self._in_thread(partial(self._embed_with_sentences, list(texts), spans))
 
     async def warm_up(self) -> None:
         """Build and load the model now instead of at the first question."""
-        await asyncio.get_running_loop().run_in_executor(self._executor, self._load)
+        await self._in_thread(self._load)
 
     def close(self) -> None:
-        """Stop the worker thread once it is idle."""
+        """Stop the worker thread once it is idle; nothing is embedded any more."""
+        self._is_closed = True
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        """Return what some work in the thread comes to."""
+        if self._is_closed:
+            raise EmbeddingError("the embedding model was closed")
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     def _embed(self, texts: list[str]) -> Vectors:
         encodings, session = self._encoded(texts)

@@ -42,7 +42,7 @@ from core.verified_answers.folding import fold
 class StaffDesk:
     """Passes questions on to staff, and what staff say back; checked again with each press.
 
-    Methods raise Declined with what whoever pressed is told, and StoreError when the database
+    Methods raise Declined with what the clicker reads, and StoreError when the database
     fails.
     """
 

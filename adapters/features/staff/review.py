@@ -32,7 +32,7 @@ class Reviewer:
 
 
 class StaffReview:
-    """Checks what staff may see; methods raise Declined with what whoever pressed is told."""
+    """Checks what staff may see; methods raise Declined with what the clicker reads."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class StaffReview:
         self._sessions = sessions
 
     async def courses_of(self, reviewer: Reviewer) -> list[str]:
-        """Return the courses of which somebody is staff where they are.
+        """Return the courses of which a reviewer is staff where they are.
 
         Raises:
             RequestError: when they are staff of none.
@@ -65,14 +65,14 @@ class StaffReview:
         return courses
 
     async def admit(self, reviewer: Reviewer, course_id: str) -> None:
-        """Raise Declined unless somebody is staff of a course that may be read where they are."""
+        """Raise Declined unless a reviewer is staff of a course that may be read there."""
         here = await self._desk.here(reviewer.location)
         is_readable = await self._directory.mark(here.reader, course_id) is not None
         if not is_readable or not await self._standing.is_staff_of(reviewer.who, course_id):
             raise Declined(text("queue-for-staff"))
 
     async def turn(self, request_id: UUID) -> ConversationTurn:
-        """Return the turn of a request; that of somebody who was forgotten is the same as none."""
+        """Return the turn of a request; that of a forgotten user is the same as none."""
         turn = await self._sessions.turn_of(request_id)
         if turn is None or turn.user_id == FORGOTTEN_USER:
             raise Declined(text("help-gone"))

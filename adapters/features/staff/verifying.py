@@ -32,7 +32,7 @@ AT_ONCE = 4
 class VerifiedDesk:
     """Keeps what staff have checked; checked again with each press.
 
-    Methods raise Declined with what whoever pressed is told, and StoreError when the database
+    Methods raise Declined with what the clicker reads, and StoreError when the database
     fails.
     """
 
@@ -54,10 +54,10 @@ class VerifiedDesk:
         return form_of_turn(turn)
 
     async def verify(self, request_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
-        """Keep an answer of the bot as staff have checked it, and return what they are told."""
+        """Keep an answer of the bot as staff have checked it, and return what they read."""
         turn = await self._review.turn_seen(request_id, reviewer)
         tenant = await self._review.tenant(reviewer.location, turn.agent_response.course_id)
-        assert tenant is not None, "else nobody is staff"
+        assert tenant is not None, "only staff of a tenant verify"
         draft = drafted(turn, reviewer, question, said, tenant=tenant)
         checked = turn.agent_response.checked
         answer_id = checked.answer_id if checked else answer_id_for(f"turn:{request_id}")
@@ -85,7 +85,7 @@ class VerifiedDesk:
         return form_of_answer(await self._current(answer_id, reviewer))
 
     async def edit(self, answer_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
-        """Keep the next revision of an answer, and return what staff are told."""
+        """Keep the next revision of an answer, and return what they read."""
         before = await self._current(answer_id, reviewer)
         words, answer_text = _checked_texts(question, said)
         answer_text, citations = cited_in(answer_text, before.citations)
@@ -102,7 +102,7 @@ class VerifiedDesk:
         return await self._keep(answer_id, draft)
 
     async def retire(self, answer_id: UUID, reviewer: Reviewer) -> str:
-        """Show an answer no more, and return what staff are told."""
+        """Show an answer no more, and return what they read."""
         await self._current(answer_id, reviewer)
         await self._staff.answers.retire(answer_id)
         return text("verified-retired")

@@ -7,14 +7,12 @@ questions. It reads the database all the time: how the answers stand, and which 
 
 import argparse
 import asyncio
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import cycle
-from pathlib import Path
 from uuid import UUID
 
 from sqlalchemy import select
@@ -25,16 +23,17 @@ from core.storage.database import create_engine, dispose, reading
 from core.verified_answers.base import VerifiedAnswer, VerifiedState
 from core.verified_answers.rows import VerifiedAnswerRow
 from core.verified_answers.store import VerifiedAnswers
-from tests.bench.figures import machine
-from tests.bench.teaching.offices import Office, offices
+from tests.bench.teaching.offices import Office, on_both
 from tests.books import write_files
 from tests.chaos.book import COURSE, COURSE_FILE, book, fact_about, name_of, question_about
-from tests.chaos.templates import BUOYS, Templates, make_models
+from tests.chaos.templates import BUOYS
 
 _APART = 7
 """Buoys from one that is asked about to the next."""
 _STUDENTS = 3
 """Who ask at the same time."""
+_PAUSE = 4.0
+"""Seconds between two questions of a student: Slack has a bot edit 50 messages in a minute."""
 _AFTER = 12
 """Questions of each student after the edition was replaced."""
 
@@ -203,6 +202,7 @@ async def _ask_on(office: Office, found: Replaced, seen: Observer, number: int) 
         after += is_after
         if after >= _AFTER:
             return
+        await asyncio.sleep(_PAUSE)
 
 
 async def measured(office: Office, number: int) -> Replaced:
@@ -236,25 +236,10 @@ async def measured(office: Office, number: int) -> Replaced:
         await dispose(engine)
 
 
-async def main(number: int) -> bool:
-    """Measure on both platforms, print the figures, and return whether they hold."""
-    holds = True
-    with tempfile.TemporaryDirectory(prefix="glossator-editions-") as name:
-        folder = Path(name)
-        templates = Templates(folder, await make_models(folder / "models"), None)
-        template = await templates.get(on_postgres=False, stand_ins=False)
-        for opened in offices(template.data, folder):
-            async with opened as office:
-                found = await measured(office, number)
-            print("\n".join(found.lines()), flush=True)
-            holds = holds and found.holds
-    print(machine())
-    return holds
-
-
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(
         prog="python -m tests.bench.teaching.editions", description=__doc__
     )
     reader.add_argument("--number", type=int, default=24, help="verified answers, by platform")
-    raise SystemExit(not asyncio.run(main(reader.parse_args().number)))
+    number = reader.parse_args().number
+    raise SystemExit(not asyncio.run(on_both(lambda office: measured(office, number))))

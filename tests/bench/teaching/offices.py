@@ -1,12 +1,15 @@
 """A course's students and its staff on either local platform, before the real bot."""
 
-from collections.abc import AsyncIterator, Iterator
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tests.bench.figures import machine
 from tests.chaos.happenings.staff import is_answer_form
+from tests.chaos.templates import Templates, make_models
 from tests.wire import discord, discord_bot, slack, slack_bot
 from tests.wire.bot_process import PATIENCE, BotProcess
 
@@ -265,3 +268,32 @@ async def _on_slack(template: Path, folder: Path) -> AsyncIterator[Office]:
     async with slack_bot.a_trial(template, folder) as trial:
         yield SlackOffice(trial)
         trial.world.notified.clear()
+
+
+class Found(Protocol):
+    """What a bench found on one platform."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as it must be."""
+        ...
+
+    def lines(self) -> Iterator[str]:
+        """Yield the figures."""
+        ...
+
+
+async def on_both(measure: Callable[[Office], Awaitable[Found]]) -> bool:
+    """Measure on both platforms, print the figures, and return whether they hold."""
+    holds = True
+    with tempfile.TemporaryDirectory(prefix="glossator-teaching-") as name:
+        folder = Path(name)
+        templates = Templates(folder, await make_models(folder / "models"), None)
+        template = await templates.get(on_postgres=False, stand_ins=False)
+        for opened in offices(template.data, folder):
+            async with opened as office:
+                found = await measure(office)
+            print("\n".join(found.lines()), flush=True)
+            holds = holds and found.holds
+    print(machine())
+    return holds

@@ -10,16 +10,13 @@ import asyncio
 import json
 import random
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from tests.bench.figures import machine, percentile
+from tests.bench.figures import percentile
 from tests.bench.near_topic import ROWS
-from tests.bench.teaching.offices import Asked, Office, offices
-from tests.chaos.templates import Templates, make_models
+from tests.bench.teaching.offices import Asked, Office, on_both
 
 MOST_SECONDS = 5.0
 _KILLED_WITHIN = 1.0
@@ -101,22 +98,6 @@ async def measured(office: Office, undisturbed: int, killed: int, seed: int) -> 
     return found
 
 
-async def main(undisturbed: int, killed: int, seed: int) -> bool:
-    """Measure on both platforms, print the figures, and return whether they hold."""
-    holds = True
-    with tempfile.TemporaryDirectory(prefix="glossator-replies-") as name:
-        folder = Path(name)
-        templates = Templates(folder, await make_models(folder / "models"), None)
-        template = await templates.get(on_postgres=False, stand_ins=False)
-        for opened in offices(template.data, folder):
-            async with opened as office:
-                found = await measured(office, undisturbed, killed, seed)
-            print("\n".join(found.lines()), flush=True)
-            holds = holds and found.holds
-    print(machine())
-    return holds
-
-
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(
         prog="python -m tests.bench.teaching.replies", description=__doc__
@@ -125,4 +106,5 @@ if __name__ == "__main__":
     reader.add_argument("--killed", type=int, default=20, help="with a kill, by platform")
     reader.add_argument("--seed", type=int, default=24)
     wanted = reader.parse_args()
-    raise SystemExit(not asyncio.run(main(wanted.number, wanted.killed, wanted.seed)))
+    chosen = (wanted.number, wanted.killed, wanted.seed)
+    raise SystemExit(not asyncio.run(on_both(lambda office: measured(office, *chosen))))

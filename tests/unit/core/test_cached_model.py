@@ -11,7 +11,7 @@ import pytest
 from bot.providers.offline_model import installed_model
 from core.embeddings.graph import build_graph, is_intact
 from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
-from core.errors import ConfigurationError
+from core.errors import ConfigurationError, EmbeddingError
 
 NAME = f"{GRAPH_VERSION}.onnx"
 
@@ -74,6 +74,13 @@ async def test_a_damaged_tokenizer_is_refused_though_the_graph_is_cached(
     with pytest.raises(ConfigurationError, match=r"tokenizer\.json is not the published one"):
         await embedder.embed_passages(["harbor"])
     embedder.close()
+
+
+async def test_a_closed_model_fails_in_a_way_that_is_foreseen(models: Path) -> None:
+    embedder = LocalEmbedder(installed_model(), models)
+    embedder.close()
+    with pytest.raises(EmbeddingError, match="closed"):
+        await embedder.embed_queries(["What is missed while a bot stops, is not passed over."])
 
 
 def test_the_graph_is_the_one_that_stored_vectors_were_made_with(tmp_path: Path) -> None:

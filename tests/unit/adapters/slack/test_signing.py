@@ -103,6 +103,7 @@ async def test_a_slack_that_does_not_answer_is_not_waited_for(
     signatures = Signatures("secret", clock, asyncio.Event().wait)
     async with asyncio.timeout(20):
         await signatures.learn_time()
+    assert clock.behind == timedelta()
 
 
 def test_another_secret_or_body_is_refused() -> None:
