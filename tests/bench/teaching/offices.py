@@ -164,9 +164,9 @@ class SlackForm:
     view: Any
 
     async def submit(self, said: str) -> slack.Interaction | None:
-        """Send it; None: it is closed, since Slack was told that it arrived."""
+        """Send it; None: it is closed, or shows by now that it was taken."""
         world = self.office.trial.world
-        if world.modals.top(world.owner) is not self.view:
+        if world.modals.top(world.owner) is not self.view or not is_answer_form(self.view):
             return None
         return await world.submit_view(world.owner, self.view, answer=said)
 
