@@ -166,7 +166,8 @@ class SlackForm:
     async def submit(self, said: str) -> slack.Interaction | None:
         """Send it; None: it is closed, or shows by now that it was taken."""
         world = self.office.trial.world
-        if world.modals.top(world.owner) is not self.view or not is_answer_form(self.view):
+        top = world.modals.top(world.owner)
+        if top is None or top is not self.view or not is_answer_form(top):
             return None
         return await world.submit_view(world.owner, self.view, answer=said)
 
