@@ -92,6 +92,8 @@ async def _said_by(
         return -1, b""
     finally:
         end(process)
+        while await process.stdout.read(1 << 16):  # else a full pipe is never seen to end
+            pass
         await process.wait()
 
 

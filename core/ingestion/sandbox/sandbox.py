@@ -93,7 +93,7 @@ class Sandbox:
         finally:
             if finished is None or finished.retire:
                 await self._stop()
-        without = replace(job, most_scans=0, missing=f"drawing its pages {cause}")
+        without = replace(job, most_scans=0, missing=f"while its pages are drawn, it {cause}")
         return await self._answer(without)
 
     async def _ready_child(self, size: int) -> ParserProcess:

@@ -54,15 +54,15 @@ def parse_pdf(data: bytes, scans: Scans = UNREAD) -> ParsedDocument:
         raise UnsupportedDocument("is a damaged PDF") from error
     if len(warnings) == len(pages):
         raise UnsupportedDocument("is a damaged PDF")
-    warnings += _recognise(data, pages, scans)
+    scanned = _numbers(pages, lambda lines: not lines)
+    warnings += _recognise(data, pages, scanned, scans)
+    why = _why_unread(len(scanned), scans)
     if not any(pages):
-        raise UnsupportedDocument(
-            f"has no text layer (it is scanned){_why_unread(len(pages), scans)}"
-        )
+        raise UnsupportedDocument(f"has no text layer (it is scanned){why}")
     blocks = _blocks(without_furniture(pages), _outline(reader))
     metadata = _metadata(reader)
     title = metadata.pop("title", None)
-    warnings += _blank(pages, scans)
+    warnings += _blank(pages, why)
     return document_of(title, blocks, metadata=metadata, warnings=warnings)
 
 
@@ -86,14 +86,15 @@ def _pages(reader: PdfReader) -> tuple[list[list[PdfLine]], list[str]]:
     return pages, warnings
 
 
-def _recognise(data: bytes, pages: list[list[PdfLine]], scans: Scans) -> list[str]:
-    """Put recognised lines on the pages without any; return a warning that names these pages."""
-    blank = _numbers(pages, lambda lines: not lines)
-    if blank and scans.most_pages:
+def _recognise(
+    data: bytes, pages: list[list[PdfLine]], scanned: Sequence[int], scans: Scans
+) -> list[str]:
+    """Put recognised lines on scanned pages; return a warning that names all with such lines."""
+    if scanned and scans.most_pages:
         with scans.loading():
             from core.ingestion.formats.pdf.recognised import recognised_pages
 
-        found = recognised_pages(data, blank, scans, PageLayout(pages).body)
+        found = recognised_pages(data, scanned, scans, PageLayout(pages).body)
         for number, lines in found.items():
             pages[number - 1] = lines
     recognised = _numbers(pages, lambda lines: any(line.recognised for line in lines))
@@ -103,20 +104,19 @@ def _recognise(data: bytes, pages: list[list[PdfLine]], scans: Scans) -> list[st
     return [f"the text of {of} was recognised from a scan: {_listed(recognised)}"]
 
 
-def _blank(pages: Sequence[Sequence[PdfLine]], scans: Scans) -> list[str]:
+def _blank(pages: Sequence[Sequence[PdfLine]], why: str) -> list[str]:
     blank = _numbers(pages, lambda lines: not lines)
     if not blank:
         return []
-    why = _why_unread(len(blank), scans)
     return [f"{len(blank)} of {len(pages)} pages have no text: {_listed(blank)}{why}"]
 
 
-def _why_unread(blank: int, scans: Scans) -> str:
-    """Return what is to be known of pages that are without text even now."""
+def _why_unread(scanned: int, scans: Scans) -> str:
+    """Return what is to be known of pages that are still without text."""
     if not scans.most_pages:
         return f"; {scans.missing}" if scans.missing else ""
-    if blank > scans.most_pages:
-        return f"; at most {scans.most_pages:,} pages of a document are recognised"
+    if scanned > scans.most_pages:
+        return f"; of a document, no more than {scans.most_pages:,} are recognised"
     return "; no text was recognised there"
 
 
