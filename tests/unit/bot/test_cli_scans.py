@@ -57,7 +57,7 @@ def test_a_recognised_scan_is_cited_with_its_mark_and_kept(
     assert first["failed"] == []
     assert {
         "source": "foghorns.pdf",
-        "warning": "the text of 1 of 1 pages was recognised from a scan: 1",
+        "reason": "the text of 1 of 1 pages was recognised from a scan: 1",
     } in first["warnings"]
     asked = glossator.here("ask", "How long does the foghorn sound in fog?")
     assert "four seconds" in asked.out
