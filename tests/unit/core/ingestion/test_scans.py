@@ -119,12 +119,13 @@ def test_text_that_another_program_recognised_is_marked() -> None:
 
 
 @without_windows
+@pytest.mark.costly
 def test_what_draws_a_page_without_end_costs_only_the_pages_without_text(tmp_path: Path) -> None:
     recognition = Recognition(program(tmp_path, "exit 1"), "eng", 10)
-    document = parsed(SLOW, recognition, seconds=2)
+    document = parsed(SLOW, recognition, seconds=8)
     assert [block.text for block in document.blocks] == ["Good page."]
     assert document.warnings == (
-        "1 of 2 pages have no text: 2; while its pages are drawn, it takes longer than 2 s to read",
+        "1 of 2 pages have no text: 2; while its pages are drawn, it takes longer than 8 s to read",
     )
 
 
