@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from core.extras import how_to_add, is_installed
-from core.ingestion.formats.pdf.scans import Picture
+from core.ingestion.formats.pdf.scans import PagePicture
 from core.ingestion.recognition.languages import tesseract_name
 from core.ingestion.recognition.tesseract import Tesseract, find_tesseract
 
@@ -43,7 +43,7 @@ class PageReader:
         self._left = recognition.most_pages
         self._failed = 0
 
-    async def read(self, picture: Picture) -> bytes:
+    async def read(self, picture: PagePicture) -> bytes:
         """Return the lines of text on a page as hOCR; empty where it cannot be recognised."""
         tesseract = self._recognition.tesseract
         if tesseract is None or self._left == 0 or self._failed == _FAILURES:

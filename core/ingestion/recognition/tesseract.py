@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.ingestion.formats.pdf.scans import Picture
+from core.ingestion.formats.pdf.scans import PagePicture
 from core.ingestion.limited_program import end, limited
 
 _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "TESSDATA_PREFIX")
@@ -30,7 +30,7 @@ class Tesseract:
     languages: tuple[str, ...]
     """Of which it has data, as it calls them: `deu`, `eng`, `osd` ..."""
 
-    async def read(self, picture: Picture, language: str) -> bytes:
+    async def read(self, picture: PagePicture, language: str) -> bytes:
         """Return the lines of text on a picture as hOCR; empty where that fails.
 
         The program gets a header written here and the bare pixels, no file of anyone's. It may

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import UnsupportedDocument
-from core.ingestion.formats.pdf.scans import Picture, Scans
+from core.ingestion.formats.pdf.scans import PagePicture, Scans
 from core.ingestion.sandbox.confinement import (
     AuditHook,
     grant_processor_seconds,
@@ -47,7 +47,7 @@ def _scans(
 ) -> Scans:
     """Return what has the parent recognise pictures; to draw each one, there are `seconds`."""
 
-    def read(picture: Picture) -> bytes:
+    def read(picture: PagePicture) -> bytes:
         _send(answers, picture_frames(picture))
         text = read_text(jobs)
         grant_processor_seconds(seconds)

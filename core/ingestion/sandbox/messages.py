@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, BlockRole, ParsedDocument
-from core.ingestion.formats.pdf.scans import MOST_PIXELS, Picture
+from core.ingestion.formats.pdf.scans import MOST_PIXELS, PagePicture
 
 LENGTH_BYTES = 4
 """A frame is its length, four bytes, most significant first, then that many bytes."""
@@ -73,7 +73,7 @@ class PictureHead:
     height: int
     dpi: int
 
-    def picture(self, pixels: bytes) -> Picture:
+    def picture(self, pixels: bytes) -> PagePicture:
         """Return the picture.
 
         Raises:
@@ -81,7 +81,7 @@ class PictureHead:
         """
         if len(pixels) != self.width * self.height:
             raise InvalidMessage("a picture is not as large as was said")
-        return Picture(self.width, self.height, self.dpi, pixels)
+        return PagePicture(self.width, self.height, self.dpi, pixels)
 
 
 def job_parts(job: ParseJob, seconds: float) -> Iterator[bytes | memoryview]:
@@ -114,7 +114,7 @@ def drawing_frame() -> bytes:
     return _frame({"drawing": True})
 
 
-def picture_frames(picture: Picture) -> Iterator[bytes]:
+def picture_frames(picture: PagePicture) -> Iterator[bytes]:
     """Yield the picture of a page as the child sends it."""
     size = {"width": picture.width, "height": picture.height, "dpi": picture.dpi}
     yield _frame({"picture": size})

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from core.errors import ServiceError
-from core.ingestion.formats.pdf.scans import Picture
+from core.ingestion.formats.pdf.scans import PagePicture
 from core.ingestion.sandbox.messages import (
     LENGTH_BYTES,
     MAX_FRAME_BYTES,
@@ -27,7 +27,7 @@ _FAREWELL_SECONDS = 2.0
 _ENVIRONMENT = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 _STDERR_BYTES = 4_000
 Stream = TypeVar("Stream")
-Recognise = Callable[[Picture], Awaitable[bytes]]
+Recognise = Callable[[PagePicture], Awaitable[bytes]]
 _COMMAND = (sys.executable, "-P", "-m", "core.ingestion.sandbox.child")
 
 

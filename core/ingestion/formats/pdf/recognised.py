@@ -11,7 +11,7 @@ from defusedxml.ElementTree import fromstring
 
 from core.ingestion.formats.pdf.lines import PdfLine
 from core.ingestion.formats.pdf.rendering import opened_renderer
-from core.ingestion.formats.pdf.scans import Picture, Scans
+from core.ingestion.formats.pdf.scans import PagePicture, Scans
 
 _LEAST_CERTAIN = 50.0
 """Percent, over the words of a line; what is read into a drawing is less certain."""
@@ -40,7 +40,7 @@ def recognised_pages(data: bytes, numbers: Sequence[int], scans: Scans, body: fl
     return _evened({number: lines for number, lines in pages.items() if lines}, body)
 
 
-def _lines(hocr: bytes, picture: Picture, page: int) -> Iterator[PdfLine]:
+def _lines(hocr: bytes, picture: PagePicture, page: int) -> Iterator[PdfLine]:
     try:
         root = fromstring(hocr)
     except (ParseError, DefusedXmlException, ValueError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pypdfium2 import PdfBitmap, PdfDocument, PdfiumError
 
-from core.ingestion.formats.pdf.scans import MOST_PIXELS, Picture
+from core.ingestion.formats.pdf.scans import MOST_PIXELS, PagePicture
 
 _DPI = 300
 """What tesseract was trained for."""
@@ -21,7 +21,7 @@ class PageRenderer:
 
     document: PdfDocument
 
-    def picture(self, number: int) -> Picture | None:
+    def picture(self, number: int) -> PagePicture | None:
         """Return a page, counted from 1; none where it cannot be drawn or is all of one shade.
 
         It has 300 pixels an inch, or so many fewer that they are not too many. What
@@ -43,7 +43,7 @@ class PageRenderer:
         pixels = _pixels(bitmap)
         if bitmap.width * bitmap.height > MOST_PIXELS or pixels.count(pixels[:1]) == len(pixels):
             return None
-        return Picture(bitmap.width, bitmap.height, dpi, pixels)
+        return PagePicture(bitmap.width, bitmap.height, dpi, pixels)
 
 
 @contextmanager

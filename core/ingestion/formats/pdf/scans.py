@@ -9,7 +9,7 @@ MOST_PIXELS = 12_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PagePicture:
     """A page in shades of grey, a byte a pixel, row by row from the top."""
 
     width: int
@@ -23,7 +23,7 @@ class Picture:
 class Scans:
     """How pages without text are read while a document is parsed."""
 
-    read: Callable[[Picture], bytes]
+    read: Callable[[PagePicture], bytes]
     """Returns the lines of text on a page as hOCR; empty where it cannot be recognised."""
     most_pages: int
     """Of one document; 0: none are recognised."""

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.pdf.scans import Picture
+from core.ingestion.formats.pdf.scans import PagePicture
 from core.ingestion.recognition import tesseract as tesseract_module
 from core.ingestion.recognition.languages import tesseract_name
 from core.ingestion.recognition.recognition import Recognition, recognition_with
@@ -22,7 +22,7 @@ PROSE = lines(
     "price changes. It is large where people can do without a good.",
 )
 MORE = lines("Where demand is elastic, a higher price lowers what is earned.", top=600)
-PICTURE = Picture(4, 2, 300, bytes(8))
+PICTURE = PagePicture(4, 2, 300, bytes(8))
 UNREAD = Recognition(missing="to recognise scans, install something")
 TILES = b"0 g 0 0 2 2 re f"
 SLOW = pdf(
