@@ -14,7 +14,8 @@ _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "TESSDATA_PREFIX")
 _MEMORY_BYTES = 1 << 30
 _PROCESSOR_SECONDS = 60
 """For one page; most take a few."""
-_SECONDS = 180.0
+_SECONDS = 600.0
+"""For one page, on a machine that is busy with other work."""
 _SECONDS_TO_SAY = 20.0
 _MOST_BYTES = 4_000_000
 """Of what tesseract says of one page."""
