@@ -93,6 +93,24 @@ def plain_text(
     return _plain(SyntaxTreeNode(parser().parseInline(line)), words, code)
 
 
+def plain_blocks(markdown: str) -> str:
+    """Return what Markdown of several blocks says, on one line; a dot follows each title."""
+    tree = SyntaxTreeNode(parser().parse(without_controls(markdown)))
+    return " ".join(" ".join(_said_in(tree)).split())
+
+
+def _said_in(node: SyntaxTreeNode) -> Iterator[str]:
+    if node.type in {"fence", "code_block"}:
+        yield without_controls(node.content)
+    elif node.type == "inline":
+        yield _plain(node)
+    else:
+        for child in node.children:
+            yield from _said_in(child)
+        if node.type == "heading" and node.next_sibling is not None:
+            yield "·"
+
+
 def _blocks(nodes: Sequence[SyntaxTreeNode], place: _Place) -> str:
     gap = "\n" if place.nested else "\n\n"
     text = ""

@@ -13,6 +13,9 @@ from core.radar.told import empty, lists, note, rows, title
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 720px; margin: 1rem auto; padding: 0 1rem; }
+h1 { font-size: 1.375rem; line-height: 1.3; }
+h2 { font-size: 1.125rem; margin-bottom: 0; }
+ul { margin-top: 0.4rem; padding-left: 1.3rem; }
 svg { width: 100%; height: auto; }
 .dark { display: none; }
 @media (prefers-color-scheme: dark) { .dark { display: block; } .light { display: none; } }
@@ -22,12 +25,14 @@ svg { width: 100%; height: auto; }
 def to_html(report: Report, course: str) -> str:
     """Return a page with the picture in light and dark, its table as text, and the lists."""
     name = escape(title(report, course))
-    parts = [f'<div class="light">{to_svg(report, course, LIGHT)}</div>']
-    parts.append(f'<div class="dark" aria-hidden="true">{to_svg(report, course, DARK)}</div>')
+    parts = []
+    if report.is_empty:
+        parts.append(f"<p>{escape(empty(report))}</p>")
+    else:
+        parts.append(f'<div class="light">{to_svg(report, course, LIGHT)}</div>')
+        parts.append(f'<div class="dark" aria-hidden="true">{to_svg(report, course, DARK)}</div>')
     if report.this_week:
         parts.append(_list(text("radar-table"), rows(report)))
-    elif report.is_empty:
-        parts.append(f"<p>{escape(empty(report))}</p>")
     parts += [_list(heading, lines) for heading, lines in lists(report)]
     parts.append(f"<p><small>{escape(note(report))}</small></p>")
     return (

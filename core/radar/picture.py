@@ -57,7 +57,7 @@ def to_svg(report: Report, course: str, theme: Theme = LIGHT) -> str:
     Args:
         course: The course's title.
     """
-    parts, y = [_text(_MARGIN, 52, _cut(title(report, course), _LONGEST_TITLE), 30, theme.ink)], 52
+    parts, y = _title(report, course, theme)
     shown = report.this_week[:_MOST_ROWS]
     if not shown:
         y += 60
@@ -76,7 +76,8 @@ def to_svg(report: Report, course: str, theme: Theme = LIGHT) -> str:
     ground = f'<rect width="{_WIDTH}" height="{height}" rx="18" fill="{theme.ground}"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" role="img" font-family="DejaVu Sans, sans-serif">'
+        f'width="{_WIDTH}" height="{height}" role="img" font-family="DejaVu Sans, sans-serif" '
+        f'aria-label="{escape(title(report, course))}">'
         f"{ground}{''.join(parts)}</svg>"
     )
 
@@ -100,6 +101,14 @@ def _fonts() -> list[str]:
     return [str(Path(package.origin).parent / "fonts" / "DejaVuSans.ttf")]
 
 
+def _title(report: Report, course: str, theme: Theme) -> tuple[list[str], int]:
+    """Return the headline on one or two lines, the week never cut, and where the last stands."""
+    room = _LONGEST_TITLE + _LONGEST_TITLE // 2 - len(title(report, ""))
+    lines = _wrapped(title(report, _cut(course, room)), _LONGEST_TITLE)
+    drawn = [_text(_MARGIN, 52 + 38 * n, line, 30, theme.ink) for n, line in enumerate(lines)]
+    return drawn, 52 + 38 * (len(lines) - 1)
+
+
 def _legend(report: Report, y: int, theme: Theme) -> tuple[list[str], int]:
     """Return what the colours mean, and where the rows begin."""
     there = {ending for one in (*report.this_week, *report.last_week) for ending in one.endings}
@@ -121,7 +130,7 @@ def _row(
     one: SectionActivity, last: SectionActivity | None, y: int, most: int, theme: Theme
 ) -> list[str]:
     """Return a section's name, this week's bar with its number, and last week's bar."""
-    parts = [_text(_MARGIN, y, _cut(section_name(one), _LONGEST_NAME), _NAME, theme.ink)]
+    parts = [_text(_MARGIN, y, _cut(_name(one), _LONGEST_NAME), _NAME, theme.ink)]
     room = _WIDTH - 2 * _MARGIN - _NUMBER_ROOM
     parts.append(_box(_MARGIN, y + 12, room, _BAR, theme.track))
     parts += _bar(one, y + 12, _BAR, room / most, theme)
@@ -130,6 +139,12 @@ def _row(
         parts += _bar(last, y + 46, _LAST_BAR, room / most, theme, opacity=0.55)
         parts.append(_text(_MARGIN + room + 14, y + 60, str(last.questions), 18, theme.faint))
     return parts
+
+
+def _name(one: SectionActivity) -> str:
+    """Return a section's name: where it is too long, that of its last heading alone."""
+    name = section_name(one)
+    return f"… › {one.section[-1]}" if len(name) > _LONGEST_NAME and one.section[1:] else name
 
 
 def _bar(

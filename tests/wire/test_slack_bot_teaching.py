@@ -61,7 +61,9 @@ async def test_the_whole_loop(trial: Trial) -> None:
     channel = trial.channel(ann, owner)
     answer = await trial.ask(ann, channel, UNCOVERED)
     asked = await world.click(ann, answer, "gl:k")
-    assert "have your question" in (await trial.result_of(asked)).shown
+    told = await trial.result_of(asked)
+    assert "have your question" in told.shown
+    assert told.thread_ts == answer.thread_ts  # where the reply will come
     waiting = await queue(trial, channel)
     assert UNCOVERED in waiting.shown
     await world.click(owner, waiting, "gl:a")
@@ -88,6 +90,9 @@ async def test_staff_verify_an_answer_by_the_shortcut(trial: Trial) -> None:
     shown = await trial.ask(ann, trial.channel(ann), COVERED)
     assert "Every four hours" in shown.shown
     assert "Checked by the course's staff, " in shown.shown
+    done = world.modals.top(owner)
+    assert done is not None
+    assert done.body["title"]["text"] == "Verify an answer"
 
 
 async def test_a_vote_against_an_answer_offers_the_staff(trial: Trial) -> None:

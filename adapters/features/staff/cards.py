@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
 
+from adapters.markdown.dialects import plain_blocks
 from adapters.markdown.footnotes import place_in_book
 from core.help_requests.base import HelpReason, HelpRequest, HelpState, QueueCard
 from core.i18n import Message, text
@@ -99,7 +100,7 @@ class HelpCard:
     def answer(self) -> str:
         """What the bot said; plain text on one line, shortened."""
         said = self.turn.agent_response.response_text if self.turn else ""
-        return _shortened(one_line(said), _LONGEST_PART)
+        return _shortened(plain_blocks(said), _LONGEST_PART)
 
     @property
     def state(self) -> HelpState:
@@ -164,8 +165,8 @@ class VerifiedCard:
 
     @property
     def said(self) -> str:
-        """The answer on one line, shortened."""
-        return _shortened(one_line(self.answer.answer_text), _LONGEST_PART)
+        """The answer; plain text on one line, shortened."""
+        return _shortened(plain_blocks(self.answer.answer_text), _LONGEST_PART)
 
     @property
     def status(self) -> str:

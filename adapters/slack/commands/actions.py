@@ -176,8 +176,10 @@ class ButtonActions:
         respond: AsyncRespond,
         client: AsyncWebClient,
     ) -> None:
+        thread = None
         try:
             spot = await self._people.spot_of(body)
+            thread = spot.thread
             shown = await doing(_Press(request_id, spot, body, client))
         except BotError as error:
             if not isinstance(error, RequestError):
@@ -186,7 +188,8 @@ class ButtonActions:
         if shown is None:
             return
         if body.get("response_url"):
-            await respond_with(respond, told(shown) if isinstance(shown, str) else shown)
+            message = told(shown) if isinstance(shown, str) else shown
+            await respond_with(respond, message, thread=thread)
         elif isinstance(shown, str):  # on the Home tab; cards are shown there anew
             section = {"type": "section", "text": plain(shown)}
             view = shown_modal(i18n.text("queue-form-title"), [section])

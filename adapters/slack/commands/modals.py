@@ -92,10 +92,17 @@ async def answer_command(
     await (ack(message) if message is not None else ack())
 
 
-async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = False) -> None:
-    """Answer a click; one that cannot be answered any more is let go."""
+async def respond_with(
+    respond: AsyncRespond, message: Json, *, thread: str | None = None, replace: bool = False
+) -> None:
+    """Answer a click; one that cannot be answered any more is let go.
+
+    Args:
+        thread: The thread in which it was clicked; without it, Slack answers in the channel.
+    """
+    place = {"thread_ts": thread} if thread else {}
     try:
-        answered = await respond({**message, "replace_original": replace})
+        answered = await respond({**message, **place, "replace_original": replace})
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
         logger.info("a click could not be answered: %s", type(error).__name__)
     else:

@@ -180,13 +180,14 @@ class StaffQueue:
     async def submitted(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
         """Keep what was typed into a form, and say in its place what came of it."""
         view = body["view"]
+        title = str(view["title"]["text"])
 
         async def late(sentence: str) -> None:
-            await update_modal(client, view["id"], _done(sentence))
+            await update_modal(client, view["id"], shown_modal(title, _sentence(sentence)))
 
         sentence = await self._unhurried.in_time(self._keep(view), late)
         said = sentence or i18n.text("slack-keeping-reason")
-        await ack(response_action="update", view=_done(said))
+        await ack(response_action="update", view=shown_modal(title, _sentence(said)))
 
     async def _keep(self, view: Json) -> str:
         kept: Json = json.loads(view["private_metadata"])
@@ -322,10 +323,8 @@ def _message(heading: str, blocks: Sequence[Json]) -> Json:
     return {"response_type": "ephemeral", "text": heading or "…", "blocks": [*above, *blocks]}
 
 
-def _done(sentence: str) -> Json:
-    return shown_modal(
-        i18n.text("queue-form-title"), [{"type": "section", "text": plain(sentence)}]
-    )
+def _sentence(said: str) -> list[Json]:
+    return [{"type": "section", "text": plain(said)}]
 
 
 def ask_button(request_id: UUID) -> Json:

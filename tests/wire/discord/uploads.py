@@ -1,5 +1,6 @@
 """Files that come with messages."""
 
+import mimetypes
 from collections.abc import Mapping
 
 from tests.wire.discord.entities import Attachment, Message
@@ -35,9 +36,15 @@ def _stored(state: State, uploaded: Attachment, entry: Json) -> Attachment:
         state.snowflakes.next(),
         entry.get("filename") or uploaded.filename,
         uploaded.content,
-        uploaded.content_type,
+        content_type(entry.get("filename") or uploaded.filename),
         entry.get("description"),
         state.cdn,
     )
     state.attachments[attachment.id] = attachment
     return attachment
+
+
+def content_type(filename: str) -> str:
+    """Return what Discord takes a file for: it goes by the name."""
+    kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind

@@ -1,6 +1,5 @@
 """A small Discord to act in: people, places, and what people do there."""
 
-import mimetypes
 from typing import Any
 
 from tests.wire.discord.commands import CHAT_INPUT, MESSAGE_MENU, Commands
@@ -30,6 +29,7 @@ from tests.wire.discord.posting import Posting
 from tests.wire.discord.setup import Setup
 from tests.wire.discord.state import Event
 from tests.wire.discord.threads import Threads
+from tests.wire.discord.uploads import content_type
 
 
 class World(Setup):
@@ -88,7 +88,7 @@ class World(Setup):
         if components is not None:
             body |= {"components": components, "flags": int(MessageFlag.IS_COMPONENTS_V2)}
         uploads = {
-            f"files[{number}]": Attachment(0, name, content, _content_type(name))
+            f"files[{number}]": Attachment(0, name, content, content_type(name))
             for number, (name, content) in enumerate((files or {}).items())
         }
         return self.posting.create(user, channel, body, uploads)
@@ -275,9 +275,3 @@ class World(Setup):
             )
         )
         return interaction
-
-
-def _content_type(filename: str) -> str:
-    """Return what Discord takes a file for: it goes by the name."""
-    kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
-    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind

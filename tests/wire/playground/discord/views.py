@@ -2,6 +2,7 @@
 
 from tests.wire.discord.entities import Channel, ChannelType, Message, User
 from tests.wire.discord.errors import Json
+from tests.wire.discord.interaction_payloads import SUBCOMMANDS
 from tests.wire.discord.message_payloads import dispatched
 from tests.wire.discord.payloads import channel_payload
 from tests.wire.discord.state import Event
@@ -60,7 +61,7 @@ class Views:
         payload = dispatched(message, reader, content_intent=True)
         answered = self._world.interactions.all.get(int((message.interaction or {}).get("id", 0)))
         if answered is not None:
-            payload["command"] = answered.data.get("name")
+            payload["command"] = _path(answered.data)
         return payload
 
     def person(self, user: User) -> Json:
@@ -70,3 +71,12 @@ class Views:
 
     def _shown(self, channel: Channel, reader: User) -> bool:
         return channel.kind is not ChannelType.CATEGORY and self._stage.visible(channel, reader)
+
+
+def _path(data: Json) -> str:
+    """Return the name of a command with those of its subcommands."""
+    names, options = [str(data.get("name"))], data.get("options") or []
+    while options and options[0]["type"] in SUBCOMMANDS:
+        names.append(options[0]["name"])
+        options = options[0]["options"]
+    return " ".join(names)

@@ -4,7 +4,7 @@ import { act } from "../api.js";
 import { Attachments, encoded } from "../attachments.js";
 import { CommandForm, slashCommands } from "./commands.js";
 import { el, freshId } from "../dom.js";
-import { written as textOf } from "./message.js";
+import { namesOf, written as textOf } from "./message.js";
 import { openModal } from "./modal.js";
 import { isThread } from "./store.js";
 import { Suggestions } from "../suggestions.js";
@@ -135,7 +135,7 @@ export class Composer {
     this.#reset();
     this.#text.focus();
     const answer = await act("command", { user: me, channel: this.#channel.id, command: command.path, options: command.options });
-    if (answer?.modal) openModal(me, answer.interaction, answer.modal);
+    if (answer?.modal) openModal(me, namesOf(this.#store), answer.interaction, answer.modal);
   }
 
   #pressed(event) {

@@ -2,19 +2,20 @@
 
 import { act } from "../api.js";
 import { byId, el, freshId } from "../dom.js";
+import { markdown } from "../markdown/discord.js";
 
+const [TEXT_INPUT, TEXT] = [4, 10];
 const PARAGRAPH = 2;
 
-/** Show a form and send what is filled in. */
-export function openModal(me, interaction, modal) {
-  const fields = textInputs(modal.components);
+/** Show a form and send what is filled in; `names` are those of people and channels. */
+export function openModal(me, names, interaction, modal) {
   const cancel = el("button", { type: "button", class: "button secondary" }, "Cancel");
   const title = freshId("form");
   const form = el(
     "form",
     { method: "dialog" },
     el("h2", { id: title }, modal.title),
-    ...fields.map(({ label, input }) => labelled(label, input)),
+    el("div", { class: "fields" }, ...parts(modal.components, names)),
     el("div", { class: "buttons end" }, cancel, el("button", { class: "button primary" }, "Submit")),
   );
   const dialog = el("dialog", { "aria-labelledby": title }, form);
@@ -29,12 +30,13 @@ function submit(me, interaction, filled) {
   return act("submit", { user: me, interaction, fields: Object.fromEntries(filled) });
 }
 
-/** Return the text fields of a form, each with its label, however they are wrapped. */
-function textInputs(components, label = "") {
+/** Return what stands in a form in order: texts, and fields with their labels, however they are wrapped. */
+function parts(components, names, label = "") {
   return components.flatMap((component) => {
     const name = component.label ?? label;
-    if (component.type === 4) return [{ label: name, input: textInput(component) }];
-    return textInputs(component.components ?? [component.component].filter(Boolean), name);
+    if (component.type === TEXT) return [el("div", { class: "text" }, ...markdown(component.content, names))];
+    if (component.type === TEXT_INPUT) return [labelled(name, textInput(component))];
+    return parts(component.components ?? [component.component].filter(Boolean), names, name);
   });
 }
 

@@ -6,7 +6,7 @@ import { Composer } from "./composer.js";
 import { say } from "../dom.js";
 import { openForward } from "../forward.js";
 import { introduction } from "./intro.js";
-import { messageElement } from "./message.js";
+import { messageElement, namesOf } from "./message.js";
 import { openMenu } from "../menu.js";
 import { Timeline } from "../timeline.js";
 import { openModal } from "./modal.js";
@@ -80,7 +80,7 @@ export class Room {
   async #use(action, message, what) {
     const { me } = this.#store;
     const answer = await act(action, { user: me, message: message.id, ...what });
-    if (answer?.modal) openModal(me, answer.interaction, answer.modal);
+    if (answer?.modal) openModal(me, namesOf(this.#store), answer.interaction, answer.modal);
   }
 
   /** The entries of a message's menu. */
