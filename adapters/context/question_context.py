@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from adapters.context.gist import as_material, asks, gist
+from adapters.context.long_question import as_material, asks, gist
 from adapters.context.message_parts import NO_PARTS, MessageParts, TextFile, Whose, files_in
 from adapters.context.pointing import Pointing
 from adapters.context.unread import CannotRead

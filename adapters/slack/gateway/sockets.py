@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.payloads import mapping, text
 from adapters.slack.api.refusals import refused
 from adapters.slack.api.retry import patiently
-from adapters.slack.gateway.acknowledging import Dispatcher
+from adapters.slack.gateway.dispatch import Dispatcher
 from core.errors import ConfigurationError, DeliveryError
 
 logger = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ _PEOPLE = ("asked_by", "taken_by", "verified_by")
 """Columns with the pseudonyms of several people."""
 
 
-class Disclosure:
+class PersonalExport:
     """Everything that the database holds of a person, by the person's pseudonyms."""
 
     def __init__(self, engine: AsyncEngine) -> None:
