@@ -17,8 +17,8 @@ from core.models import now
 from core.storage.catalogue_rows import CourseRow, EditionRow
 from core.storage.database import write
 from core.verified_answers.base import ChangedPassage, Draft, answer_id_for
-from core.verified_answers.editions import worst
 from core.verified_answers.cited_passages import CitedPassages
+from core.verified_answers.editions import worst
 from core.verified_answers.store import VerifiedAnswers, mark_stale, save
 
 _TRIES = 5

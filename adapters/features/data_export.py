@@ -13,7 +13,7 @@ from adapters.access.readers import Readers
 from core.access.reading import Reader
 from core.errors import RequestError
 from core.i18n import text
-from core.privacy.personal_export import PersonalExport, Json
+from core.privacy.personal_export import Json, PersonalExport
 
 _NAME = "glossator-data.json"
 _MOST_BYTES = 8_000_000

@@ -36,8 +36,8 @@ from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import EXTRACTIVE, AgentRequest, AgentResponse
 from core.policies.store import HintSteps
-from core.privacy.personal_export import PersonalExport
 from core.privacy.personal_data import PersonalData
+from core.privacy.personal_export import PersonalExport
 from core.privacy.retention import Retention
 from core.radar.picture import DARK, LIGHT
 from core.radar.store import RadarStore

@@ -20,8 +20,8 @@ from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import AgentRequest, Course, now
 from core.policies.store import HintSteps
-from core.privacy.personal_export import PersonalExport
 from core.privacy.personal_data import PersonalData
+from core.privacy.personal_export import PersonalExport
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.channels.exchanges import Exchanges

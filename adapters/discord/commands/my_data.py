@@ -9,7 +9,7 @@ from adapters.discord.commands.components import contained
 from adapters.discord.inbound import DIRECT, PLATFORM, location_of
 from adapters.discord.replies.ephemeral import Interaction, in_time, respond, tell
 from adapters.features.about import in_words
-from adapters.features.data_export import File, DataExport
+from adapters.features.data_export import DataExport, File
 from adapters.intake.front_desk import FrontDesk
 from core import i18n
 from core.errors import BotError

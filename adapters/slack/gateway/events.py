@@ -21,8 +21,8 @@ from adapters.intake.unreadable import Unreadable, place_of, without_text
 from adapters.slack.commands.assistant import Assistant, Spoken
 from adapters.slack.commands.home import Home
 from adapters.slack.commands.questions import Questions
-from adapters.slack.gateway.dispatch import HISTORY, NOT_YET, is_for_now
 from adapters.slack.gateway.agent_events import AgentEvents, Stop
+from adapters.slack.gateway.dispatch import HISTORY, NOT_YET, is_for_now
 from adapters.slack.inbound import (
     PLATFORM,
     Origin,
