@@ -1,4 +1,4 @@
-"""What staff answer: stored once, and on its way to whoever asked, in one transaction."""
+"""What staff answer: stored once, and on its way to the asker, in one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Sent(StrEnum):
 
     ON_ITS_WAY = "on its way"
     KEPT = "kept"
-    """The question was taken back: there is nobody to tell, and the answer is kept."""
+    """The question was taken back: no one is to be answered, and the answer is kept."""
     CLOSED = "closed"
-    """Somebody else answered or closed the request, or has it now: nothing was stored."""
+    """Another user answered or closed the request, or has it now: nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)

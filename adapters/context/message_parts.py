@@ -1,4 +1,4 @@
-"""What a message carries apart from its own text: files to read, and parts no one can read here."""
+"""The attachments of a message: files to read as text, and parts that cannot be read."""
 
 import mimetypes
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Shows a person everything that is stored about them, row by row, as JSON."""
+"""Exports everything that is stored about a person, row by row, as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime

@@ -116,8 +116,8 @@ class Questions(commands.Cog):
     ) -> None:
         """Put a question into the inbox, then acknowledge the command.
 
-        Discord waits three seconds for that. When the database takes longer, the asker is
-        told, and the answer follows as soon as the question is stored.
+        Discord waits three seconds for that. When the database takes longer, the asker gets
+        a notice, and the answer follows as soon as the question is stored.
         """
         hidden = incoming.private or (
             not incoming.direct and self._desk.keeps_private(incoming.location)

@@ -187,7 +187,7 @@ class ButtonActions:
             return
         if body.get("response_url"):
             await respond_with(respond, told(shown) if isinstance(shown, str) else shown)
-        elif isinstance(shown, str):  # on the Home tab; cards are shown there anew
+        elif isinstance(shown, str):  # on the Home tab, which shows the cards again
             section = {"type": "section", "text": plain(shown)}
             view = shown_modal(i18n.text("queue-form-title"), [section])
             await open_modal(client, body["trigger_id"], view)

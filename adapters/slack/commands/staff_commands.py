@@ -26,7 +26,7 @@ class StaffCommands:
         self._people = people
 
     async def done(self, who: Presence, words: list[str]) -> str:
-        """Do what a command says, and return what its user is told.
+        """Do what a command says, and return the reply to its user.
 
         Raises:
             RequestError: when it cannot be done.

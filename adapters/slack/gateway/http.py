@@ -1,4 +1,4 @@
-"""The HTTP side: a server that Slack's signed requests, and installations, come to."""
+"""The HTTP server for Slack's signed requests and for installations."""
 
 import asyncio
 import json

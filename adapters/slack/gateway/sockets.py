@@ -1,4 +1,4 @@
-"""Socket Mode: a connection that we open, by which Slack tells us everything."""
+"""Socket Mode: a connection opened by the bot, over which Slack sends every event."""
 
 import asyncio
 import json
