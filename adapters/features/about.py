@@ -16,7 +16,7 @@ _LONGEST = 1_900
 
 
 class Facts:
-    """Tells what answers in a place, in Markdown; raises StoreError when the database fails."""
+    """Describes what answers in a place, in Markdown; raises StoreError when the database fails."""
 
     def __init__(
         self,

@@ -72,7 +72,7 @@ class ChatServices:
     roster: Roster
     directory: CourseDirectory
     wake: Callable[[], None]
-    """Tells the worker that there is something to do."""
+    """Wakes the worker, as there is something to do."""
     stop: Callable[[str], Awaitable[bool]]
     """Ends the answer to an event, by its key; returns whether it was on its way."""
     meter: Meter

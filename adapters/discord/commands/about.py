@@ -52,7 +52,7 @@ class About(
         interaction: Interaction,
         question: app_commands.Range[str, MIN_QUESTION, MAX_QUESTION] | None = None,
     ) -> None:
-        """Tell how to ask, or answer from the handbook."""
+        """Say how to ask, or answer from the handbook."""
         if question is None:
             await tell(interaction, i18n.text("discord-how-to-ask"))
             return

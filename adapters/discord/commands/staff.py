@@ -126,7 +126,7 @@ class CourseCommands(
 
     @app_commands.command(description=described("describe-show"))
     async def show(self, interaction: Interaction) -> None:
-        """Tell what holds here."""
+        """Show the settings that hold here."""
         await self._do(interaction, "this channel", lambda: self._lines(interaction))
 
     @app_commands.command(description=described("describe-bind"))

@@ -84,7 +84,7 @@ class StaffCommands(app_commands.Group):
 
     @app_commands.command(name="list", description=described("describe-staff-list"))
     async def show(self, interaction: Interaction) -> None:
-        """Tell who is staff."""
+        """List the staff."""
 
         async def listed() -> str:
             lines = await self._staff.lines(presence_of(interaction))

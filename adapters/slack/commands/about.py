@@ -52,7 +52,7 @@ class About:
                 await ack(told(i18n.text("command-unknown", words=", ".join(words), last=last)))
 
     async def help(self, body: Json, ack: AsyncAck) -> None:
-        """Tell how to ask, or answer from the handbook."""
+        """Say how to ask, or answer from the handbook."""
         question = str(body.get("text") or "").strip()
         if question:
             asked = AskCommand(asked_here(question, "Slack"), private=True)

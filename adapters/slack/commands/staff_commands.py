@@ -64,7 +64,7 @@ class StaffCommands:
 
 
 class Names:
-    """Tells how groups and people are called, without a mention: that would notify them."""
+    """Names groups and people without a mention, which would notify them."""
 
     def __init__(self, people: People) -> None:
         self._people = people

@@ -194,7 +194,7 @@ def _calm_logger() -> logging.Logger:
 
 
 def _as_warning(record: logging.LogRecord) -> bool:
-    """Tell of a broken connection in a line: it is replaced, and nothing is lost with it."""
+    """Log a broken connection in one line: it is replaced, and nothing is lost with it."""
     if record.levelno > logging.WARNING:
         record.levelno, record.levelname = logging.WARNING, "WARNING"
         record.exc_info = None

@@ -1,4 +1,4 @@
-"""Tells folders that programs have filled from those that people have, by evidence."""
+"""Recognises folders that programs have filled, by evidence."""
 
 import os
 import posixpath
