@@ -38,7 +38,7 @@ class Reply(Protocol):
         ...
 
     async def fail(self, error: BotError) -> None:
-        """Tell the reader that there is no answer; called once, last.
+        """Show the reader that there is no answer; called once, last.
 
         Readers see `error.user_message`. Where the reader is the operator, as at a
         terminal, the error's own text may be shown instead.
@@ -151,7 +151,7 @@ class ChatAdapter(Protocol):
         link: str | None = None,
         nearest: Nearest | None = None,
     ) -> None:
-        """Tell the asker a sentence instead of an answer, alone where the platform can.
+        """Send the asker a sentence instead of an answer, alone where the platform can.
 
         Else it is a reply to their message; no thread is opened for it. What was shown of an
         answer is removed, or is replaced by the reply. What the
@@ -170,7 +170,7 @@ class ChatAdapter(Protocol):
         ...
 
     async def notify(self, job: Job, sentence: str) -> None:
-        """Tell the asker something while the question waits, in the way that `tell` does; once.
+        """Send the asker a notice while the question waits, in the way that `tell` does; once.
 
         What it shows is gone, or the asker's alone, when the question is answered.
 

@@ -27,7 +27,7 @@ class SchemaState(StrEnum):
 
     CURRENT = "current"
     BEHIND = "behind"
-    """`upgrade` helps; a database without tables is behind, too."""
+    """`upgrade` helps; a database without tables counts as well."""
     AHEAD = "ahead"
     """A newer version of the code has migrated it."""
     UNKNOWN = "unknown"

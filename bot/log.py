@@ -81,7 +81,7 @@ def configure_logging(
 
 
 def tell(message: str, level: str = "INFO") -> None:
-    """Tell the person at the terminal something besides the output, whatever the log's level.
+    """Print something besides the output at the terminal, whatever the log's level.
 
     Where log lines are JSON, it is such a line: their reader reads nothing else.
     """

@@ -1,4 +1,4 @@
-"""What staff answer: stored once, and on its way to whoever asked, in one transaction."""
+"""What staff answer: stored once, and on its way to the asker, in one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from core.models import now
 from core.storage.catalogue_rows import CourseRow, EditionRow
 from core.storage.database import write
 from core.verified_answers.base import ChangedPassage, Draft, answer_id_for
+from core.verified_answers.cited_passages import CitedPassages
 from core.verified_answers.editions import worst
-from core.verified_answers.reading import CitedPassages
 from core.verified_answers.store import VerifiedAnswers, mark_stale, save
 
 _TRIES = 5
@@ -30,9 +30,9 @@ class Sent(StrEnum):
 
     ON_ITS_WAY = "on its way"
     KEPT = "kept"
-    """The question was taken back: there is nobody to tell, and the answer is kept."""
+    """The question was taken back: no one is to be answered, and the answer is kept."""
     CLOSED = "closed"
-    """Somebody else answered or closed the request, or has it now: nothing was stored."""
+    """Another user answered or closed the request, or has it now: nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)

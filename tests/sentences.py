@@ -17,7 +17,7 @@ OUTSIDE = {
     "core/generation/tools.py": "written for a model",
     "core/grounding/judge/questions.py": "written for a model",
     "core/policies/instructions.py": "written for a model",
-    "core/verified_answers/passages.py": "written for a model",
+    "core/verified_answers/prompt_passages.py": "written for a model",
     "core/index/": "details of exceptions, put together by functions",
     "core/ingestion/": "its reader is the owner of the book, at the terminal",
     "core/telemetry/metering.py": "descriptions of metrics, for the operator",

@@ -49,7 +49,7 @@ def _as_one_of_many(arrival: Arrival, incoming: IncomingMessage) -> Arrival:
 
 
 def _brings_its_own(incoming: IncomingMessage) -> bool:
-    """Tell whether "this" is what a message comes with, and not the last answer."""
+    """Return whether "this" is what a message comes with, and not the last answer."""
     return incoming.quote is not None or incoming.parts != NO_PARTS
 
 

@@ -1,4 +1,4 @@
-"""What a message carries apart from its own text: files to read, and parts no one can read here."""
+"""The attachments of a message: files to read as text, and parts that cannot be read."""
 
 import mimetypes
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from adapters.payloads import mapping, mappings, text
 from core.models import UnreadPart
 
 MOST_BYTES = 100_000
@@ -85,51 +84,6 @@ def parts_of(
 def files_in(address: Mapping[str, Any]) -> tuple[TextFile, ...]:
     """Return the files that an arrival's address keeps."""
     return tuple(TextFile(str(url), Whose(whose)) for url, whose in address.get(_FILES, ()))
-
-
-def texts_of_embeds(embeds: object) -> list[str]:
-    """Return what the embeds of a Discord message say, title first, one text an embed."""
-    shown = []
-    for embed in mappings(embeds):
-        fields = [
-            value
-            for field in mappings(embed.get("fields"))
-            for value in (text(field.get("name")), text(field.get("value")))
-        ]
-        lines = [text(embed.get("title")), text(embed.get("description")), *fields]
-        shown.append("\n".join(line for line in lines if line.strip()))
-    return [one for one in shown if one]
-
-
-def poll_text(poll: object) -> str:
-    """Return a poll of Discord's: its question, then each answer as a list item."""
-    said = mapping(poll)
-    question = text(mapping(said.get("question")).get("text"))
-    answers = [
-        text(mapping(one.get("poll_media")).get("text")) for one in mappings(said.get("answers"))
-    ]
-    return "\n".join([line for line in (question, *(f"- {a}" for a in answers if a)) if line])
-
-
-def component_texts(components: object, *, most: int = 200) -> list[str]:
-    """Return the texts of Discord's Components V2 in reading order.
-
-    Args:
-        most: How many components are looked at, however deep they lie.
-    """
-    waiting, found = list(mappings(components)), list[str]()
-    for _ in range(most):
-        if not waiting:
-            break
-        component = waiting.pop(0)
-        if component.get("type") == _TEXT_DISPLAY:
-            found.append(text(component.get("content")))
-        waiting = [*mappings(component.get("components")), *waiting]
-    return [one for one in found if one.strip()]
-
-
-_TEXT_DISPLAY = 10
-"""The type of Discord's component that shows text."""
 
 
 def _unread_kind(name: str, declared: str, size: int | None) -> UnreadPart | None:

@@ -1,4 +1,4 @@
-"""Tells a question that only points ("can you answer that?") from one that names a subject.
+"""Recognises a question that only points ("can you answer that?") and names no subject.
 
 A linear head over the built-in embedding model; `python -m tests.bench.pointing` fits it.
 """

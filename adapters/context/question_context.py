@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from adapters.context.gist import as_material, asks, gist
+from adapters.context.long_question import as_material, asks, gist
 from adapters.context.message_parts import NO_PARTS, MessageParts, TextFile, Whose, files_in
 from adapters.context.pointing import Pointing
-from adapters.context.unread import CannotRead
-from core.errors import EmbeddingError, StoreError
+from core.errors import EmbeddingError, RequestError, StoreError
 from core.inbox.base import Answered, Job
 from core.inbox.store import Inbox
 from core.models import (
@@ -25,6 +24,7 @@ from core.models import (
     now,
 )
 from core.storage.sessions.store import SessionStore
+from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +36,15 @@ _FEWEST_WORDS = 5
 """Words of a message that says something to be explained."""
 _LATEST = 3
 """Questions of a person among which the one before is looked for."""
+
+
+class CannotRead(RequestError):
+    """All that a question is about is content that cannot be read."""
+
+    def __init__(self, kinds: Sequence[UnreadPart]) -> None:
+        """Name the kinds that the asker has to put into words."""
+        self.kinds = tuple(kinds)
+        super().__init__(user_message=unread_instead(kinds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class Delivery:
         return not (kind.is_reaction or kind is Kind.FORGET or self._lease.is_settled)
 
     async def apologise(self) -> None:
-        """Tell the asker that something went wrong, in place of whatever was shown so far.
+        """Show the asker that something went wrong, in place of whatever was shown so far.
 
         Raises:
             DeliveryError, LeaseLost: as `run` does.
@@ -142,7 +142,7 @@ class Delivery:
             await outgoing.close()
 
     def stop(self) -> None:
-        """Tell the asker that the answer was stopped, unless it is decided what is shown."""
+        """Show the asker that the answer was stopped, unless it is decided what is shown."""
         self._is_stopped = True
         if self._answering is not None:
             self._answering.cancel()

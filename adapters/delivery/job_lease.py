@@ -168,7 +168,7 @@ class JobLease:
         await self.reach("posts kept")
 
     async def reach(self, step: str) -> None:
-        """Tell the watcher that a step is reached."""
+        """Notify the watcher that a step is reached."""
         if (waiting := self._reached(step)) is not None:
             await waiting
 

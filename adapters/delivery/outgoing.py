@@ -93,7 +93,7 @@ class Outgoing:
         await self._lease.reach("answer shown")
 
     async def fail(self, error: BotError) -> None:
-        """Tell of a failure, unless another try may help."""
+        """Show a failure to the asker, unless another try may help."""
         if isinstance(error, StoreError) and self._lease.job.attempts < _STORE_TRIES:
             raise DeliveryError("the database failed during the turn") from error
         if isinstance(error, UnknownSection) and (near := self._near(error)) is not None:
@@ -114,7 +114,7 @@ class Outgoing:
         link: str | None = None,
         nearest: Nearest | None = None,
     ) -> None:
-        """Tell the asker a sentence that settles the question, in place of what was shown.
+        """Send the asker a sentence that settles the question, in place of what was shown.
 
         From now on it cannot be stopped: that would be sent as well.
         """

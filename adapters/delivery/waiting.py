@@ -1,4 +1,4 @@
-"""Tells askers who wait for long that their question is in the inbox: once, and to them alone."""
+"""Notifies askers who wait for long that their question is in the inbox: once, to them alone."""
 
 import asyncio
 import logging
@@ -61,7 +61,7 @@ class WaitingNotices:
             await asyncio.sleep(self._every)
 
     async def tell_one(self) -> bool:
-        """Tell one person; return whether there was one.
+        """Notify one person; return whether there was one.
 
         Raises:
             StoreError: when the database fails.

@@ -175,13 +175,13 @@ class DiscordAdapter:
         link: str | None = None,
         nearest: Nearest | None = None,
     ) -> None:
-        """Tell the asker a sentence: alone after a command, else as a reply to the message."""
+        """Send the asker a sentence: alone after a command, else as a reply to the message."""
         if job.arrival.told_to_wait:
             keeper.mark_ambiguous()
         await tell(self._client, job, keeper, sentence, link, nearest)
 
     async def notify(self, job: Job, sentence: str) -> None:
-        """Tell the asker something while the question waits, as `tell` does."""
+        """Send the asker a notice while the question waits, as `tell` does."""
         await notify(self._client, job, sentence)
 
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:

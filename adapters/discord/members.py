@@ -50,8 +50,8 @@ def lookup_in(
     Args:
         guild: The server; None for a direct message, and where it is not known.
         user_id: The person, who is no app.
-        told: The member, where the event says it, as live ones do; of an older message, found in
-            the history, Discord is asked.
+        told: The member, where the event names it, as live ones do; for an older message, found
+            in the history, Discord is asked.
     """
     if guild is None:
         return no_member

@@ -8,15 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from adapters.context.message_parts import (
-    NO_PARTS,
-    MessageParts,
-    Whose,
-    component_texts,
-    parts_of,
-    poll_text,
-    texts_of_embeds,
-)
+from adapters.context.message_parts import NO_PARTS, MessageParts, Whose, parts_of
+from adapters.discord.message_texts import component_texts, poll_text, texts_of_embeds
 from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import Json, mapping, mappings, text
 

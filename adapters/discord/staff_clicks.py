@@ -31,7 +31,7 @@ from core.storage.channels.store import Place
 
 
 class StaffClicks:
-    """Does what these buttons and forms say; raises BotError with what the clicker is told."""
+    """Does what these buttons and forms say; raises BotError with the reply to the clicker."""
 
     def __init__(self, desk: FrontDesk, staff: StaffDesk, board: QueueBoard) -> None:
         self._desk = desk
@@ -103,7 +103,7 @@ class StaffClicks:
         await self.form_to_verify(interaction, request_id)
 
     async def voted_down(self, interaction: Interaction, request_id: UUID) -> None:
-        """Take back what somebody's yes to an answer of the staff has said."""
+        """Take back a user's yes to an answer of the staff."""
         await self._staff.voted_down(request_id, self._clicker(interaction))
 
     def below_vote(self, request_id: UUID) -> discord.ui.View:
@@ -198,7 +198,7 @@ def _place(interaction: Interaction) -> Place:
 
 
 async def _show(interaction: Interaction, view: Any) -> None:
-    """Show staff something that nobody else sees."""
+    """Show staff something that no one else sees."""
     nobody = discord.AllowedMentions.none()
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
         await respond(

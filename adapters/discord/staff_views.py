@@ -69,7 +69,7 @@ def ask_view(request_id: UUID) -> ui.View:
 
 
 class AnswerModal(ui.Modal):
-    """Asks for an answer, with what the bot found beside it.
+    """Asks for an answer, next to what the bot found.
 
     What is sent back arrives at `form_in`, also when the bot was restarted meanwhile.
     """

@@ -1,6 +1,7 @@
 """What people learn about the bot and its courses, in the same words everywhere."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from adapters.access.course_directory import CourseDirectory, ListedCourse
 from adapters.access.whereabouts import Here
@@ -15,7 +16,7 @@ _LONGEST = 1_900
 
 
 class Facts:
-    """Tells what answers in a place, in Markdown; raises StoreError when the database fails."""
+    """Describes what answers in a place, in Markdown; raises StoreError when the database fails."""
 
     def __init__(
         self,
@@ -92,6 +93,26 @@ class Facts:
                 return [*lines, text("about-sources-more", more=len(titles) - number)]
             lines.append(line)
         return lines
+
+
+@dataclass(frozen=True, slots=True)
+class AboutCommand:
+    """A command about the bot, `/glossator NAME` on every platform; the asker alone sees it."""
+
+    name: str
+    description: Message
+    answer: Callable[[Facts, Here], Awaitable[str]]
+    """Returns what it says in a place, in Markdown."""
+
+
+ABOUT_COMMANDS: Mapping[str, AboutCommand] = {
+    command.name: command
+    for command in (
+        AboutCommand("sources", Message("describe-sources"), Facts.sources),
+        AboutCommand("about", Message("describe-about"), Facts.about),
+    )
+}
+"""By name, in the order in which they are listed; `help` and `data` are each platform's own."""
 
 
 def asked_here(question: str, platform: str) -> str:

@@ -13,7 +13,7 @@ from adapters.access.readers import Readers
 from core.access.reading import Reader
 from core.errors import RequestError
 from core.i18n import text
-from core.privacy.disclosure import Disclosure, Json
+from core.privacy.personal_export import Json, PersonalExport
 
 _NAME = "glossator-data.json"
 _MOST_BYTES = 8_000_000
@@ -28,11 +28,11 @@ class File:
     data: bytes
 
 
-class OwnData:
+class DataExport:
     """Makes the file; one at a time, as each may be as large as a user's past is long."""
 
     def __init__(
-        self, disclosure: Disclosure, directory: CourseDirectory, readers: Readers
+        self, disclosure: PersonalExport, directory: CourseDirectory, readers: Readers
     ) -> None:
         self._disclosure = disclosure
         self._directory = directory

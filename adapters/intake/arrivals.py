@@ -12,7 +12,7 @@ from adapters.access.whereabouts import Whereabouts
 from adapters.attention.deciding import Decision
 from adapters.attention.intents import Intent
 from adapters.attention.marking import decided_on
-from adapters.context.gist import shortened_question
+from adapters.context.long_question import shortened_question
 from adapters.intake.incoming_message import DIRECT_THREAD, IncomingMessage
 from adapters.intake.platform_clock import PlatformClock
 from core.access.staff import Role, role_of

@@ -14,7 +14,7 @@ TOLERATED = timedelta(minutes=1)
 
 
 class PlatformClock:
-    """Knows how far this machine's clock is behind a platform's; all of a process share one.
+    """Knows how much this machine's clock lags a platform's; all of a process share one.
 
     Within what is tolerated there is no difference.
     """

@@ -1,4 +1,4 @@
-"""Tells which questions changed while the bot was away, by what stands in their channel now."""
+"""Finds which questions changed while the bot was away, by what stands in their channel now."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta

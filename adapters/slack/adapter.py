@@ -181,11 +181,11 @@ class SlackAdapter:
         link: str | None = None,
         nearest: Nearest | None = None,
     ) -> None:
-        """Tell the asker a sentence, alone but where Slack shows nothing to one reader."""
+        """Send the asker a sentence, alone but where Slack shows nothing to one reader."""
         await tell(self._workspaces, job, keeper, sentence, link, nearest)
 
     async def notify(self, job: Job, sentence: str) -> None:
-        """Tell the asker something while the question waits, as `tell` does."""
+        """Send the asker a notice while the question waits, as `tell` does."""
         await notify(self._workspaces, job, sentence)
 
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:

@@ -13,7 +13,7 @@ from adapters.intake.acceptor import Acceptor
 from adapters.intake.platform_clock import PlatformClock
 from adapters.intake.reconcile import LOOKED_BACK, changed_in
 from adapters.intake.unreadable import Unreadable, place_of, without_text
-from adapters.slack.gateway.acknowledging import HISTORY
+from adapters.slack.gateway.dispatch import HISTORY
 from adapters.slack.gateway.events import Events
 from adapters.slack.history import History, Read
 from adapters.slack.inbound import PLATFORM, Origin, message_key, moment_of

@@ -14,7 +14,7 @@ from adapters.intake.unreadable import Unreadable, UnreadableEvent
 from adapters.payloads import mapping, mappings, text
 from adapters.slack.api.lookups import Place
 from adapters.slack.api.refusals import Refused, refused
-from adapters.slack.gateway.acknowledging import HISTORY
+from adapters.slack.gateway.dispatch import HISTORY
 from adapters.slack.gateway.payloads import readable_message
 from adapters.slack.inbound import moment_of
 from adapters.slack.installs.workspaces import Workspaces

@@ -110,7 +110,7 @@ def _chosen(
 
 
 async def _check_places(opened: Services, course: Course, rows: Sequence[GoldQuestion]) -> None:
-    """Tell which documents the rows name that the course does not have, each once."""
+    """Print which documents the rows name that the course does not have, each once."""
     edition = await live_edition(opened, course)
     known = {record.source_file for record in await opened.catalogue.documents(edition.generation)}
     for name in sorted({name for row in rows for name in row.relevant} - known):

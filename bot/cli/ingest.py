@@ -221,7 +221,7 @@ def _is_hopeless(report: IngestReport) -> bool:
 
 
 class _Lines:
-    """Tells progress in plain lines on stderr, one every few seconds."""
+    """Prints progress in plain lines on stderr, one every few seconds."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet

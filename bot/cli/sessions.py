@@ -12,7 +12,7 @@ from bot.cli.exits import Exit, UsageError
 from bot.keyring.keys import PSEUDONYM
 from core.markdown.writing import one_line
 from core.models import AgentSession
-from core.privacy.disclosure import Disclosure
+from core.privacy.personal_export import PersonalExport
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 
 _TITLE = 60
@@ -56,7 +56,7 @@ async def show_session(session_id: UUID, *, as_json: bool) -> int:
 async def export_sessions() -> int:
     """Print all that is stored about this terminal's user, as JSON."""
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
-        stored = await Disclosure(opened.engine).of([terminal_user(opened.keys)])
+        stored = await PersonalExport(opened.engine).of([terminal_user(opened.keys)])
     print(json.dumps(stored, ensure_ascii=False, indent=2))
     return Exit.OK
 

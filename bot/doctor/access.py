@@ -13,7 +13,7 @@ from core.storage.catalogue import Catalogue
 
 
 async def check_access(engine: AsyncEngine, course_file: CourseFile) -> AsyncIterator[Finding]:
-    """Tell what each tenant may read; one that waits is a warning. Without tenants, nothing."""
+    """Report what each tenant may read; one that waits is a warning. Without tenants, nothing."""
     try:
         found = await standings(AccessStore(engine), Catalogue(engine), course_file)
     except BotError as error:

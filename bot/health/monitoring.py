@@ -1,4 +1,4 @@
-"""Tells over HTTP whether the bot lives, whether it is ready, and what it has counted."""
+"""Serves health, readiness and metrics over HTTP."""
 
 import asyncio
 import logging

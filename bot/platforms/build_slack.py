@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
     from adapters.slack.commands.staff_queue import StaffQueue
-    from adapters.slack.gateway.acknowledging import Dispatcher
     from adapters.slack.gateway.app import Listeners
+    from adapters.slack.gateway.dispatch import Dispatcher
     from adapters.slack.installs.greeter import Greeter
     from adapters.slack.installs.installations import Installations, ManyInstallations
     from adapters.slack.installs.tenants import InstalledTenants
@@ -49,8 +49,8 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     from adapters.slack.api.lookups import Lookups
     from adapters.slack.catch_up import CatchUp
     from adapters.slack.cursors import SlackCursors
-    from adapters.slack.gateway.acknowledging import EVENTS, Dispatcher
     from adapters.slack.gateway.app import bolt_app
+    from adapters.slack.gateway.dispatch import EVENTS, Dispatcher
     from adapters.slack.installs.greeter import Greeter
     from adapters.slack.installs.installations import InstalledClients, OneInstallation
     from adapters.slack.installs.tenants import InstalledTenants

@@ -13,7 +13,7 @@ from adapters.context.question_context import QuestionContext
 from adapters.features.about import Facts
 from adapters.features.answer_actions import AnswerActions
 from adapters.features.channel_settings import ChannelSettings
-from adapters.features.data_export import OwnData
+from adapters.features.data_export import DataExport
 from adapters.features.greeting import Greeting
 from adapters.features.policy_settings import PolicySettings
 from adapters.features.radar_views import RadarViews
@@ -36,8 +36,8 @@ from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import EXTRACTIVE, AgentRequest, AgentResponse
 from core.policies.store import HintSteps
-from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
+from core.privacy.personal_export import PersonalExport
 from core.privacy.retention import Retention
 from core.radar.picture import DARK, LIGHT
 from core.radar.store import RadarStore
@@ -49,7 +49,7 @@ from core.storage.channels.panels import Panels
 from core.storage.channels.store import ChannelRules, Conversations
 from core.storage.feedback import Feedback
 from core.telemetry.metering import Meter
-from core.verified_answers.reading import CitedPassages
+from core.verified_answers.cited_passages import CitedPassages
 from core.verified_answers.store import VerifiedAnswers
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class ChatServices:
     roster: Roster
     directory: CourseDirectory
     wake: Callable[[], None]
-    """Tells the worker that there is something to do."""
+    """Wakes the worker, as there is something to do."""
     stop: Callable[[str], Awaitable[bool]]
     """Ends the answer to an event, by its key; returns whether it was on its way."""
     meter: Meter
@@ -140,9 +140,9 @@ class ChatServices:
             goes_on_for=timedelta(minutes=minutes),
         )
 
-    def own_data(self) -> OwnData:
+    def own_data(self) -> DataExport:
         """Return what shows people all that is stored about them."""
-        return OwnData(Disclosure(self.opened.engine), self.directory, self.readers)
+        return DataExport(PersonalExport(self.opened.engine), self.directory, self.readers)
 
     def suggestions(self) -> Suggestions:
         """Return what suggests questions, each tried beforehand as any other is answered."""

@@ -1,4 +1,4 @@
-"""Keeps the marks that `glossator calibrate` fitted, in a file of the data folder."""
+"""Reads and writes the thresholds that `glossator calibrate` fitted, a file in the data folder."""
 
 import json
 import logging

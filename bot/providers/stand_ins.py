@@ -1,4 +1,4 @@
-"""Stand-ins for the models, which only a source tree with its tests has."""
+"""Loads fakes in place of the models, which only a source tree with its tests has."""
 
 import importlib
 from typing import TYPE_CHECKING, Protocol, cast

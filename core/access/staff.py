@@ -52,14 +52,14 @@ class Member:
 
 
 MemberLookup = Callable[[frozenset[str]], Awaitable[Member | None]]
-"""Finds out who somebody is in a tenant, and which of these groups they are in.
+"""Finds out who a user is in a tenant, and which of these groups they are in.
 
 None: no member of the tenant, or the platform does not say in time.
 """
 
 
 async def no_member(_: frozenset[str]) -> None:
-    """Return that somebody is no member: of what nobody of a tenant said or did."""
+    """Return that the user is no member: for what no member of a tenant said or did."""
 
 
 def is_staff(member: Member | None, named: Iterable[NamedStaff], course_id: str | None) -> bool:
@@ -72,7 +72,7 @@ def is_staff(member: Member | None, named: Iterable[NamedStaff], course_id: str 
 
 
 def role_of(is_staff: bool | None) -> Role | None:
-    """Return what somebody is, by whether they are staff; None: that is not known."""
+    """Return what a user is, by whether they are staff; None: that is not known."""
     if is_staff is None:
         return None
     return "staff" if is_staff else "student"

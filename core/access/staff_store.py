@@ -71,7 +71,7 @@ class StaffStore:
         return named
 
     async def add(self, tenant: Tenant, named: NamedStaff, user_id: str | None = None) -> bool:
-        """Keep that somebody is staff, and return whether they were not before.
+        """Keep that a user is staff, and return whether they were not before.
 
         Args:
             user_id: A person's pseudonym, by which they find what is stored about them.
@@ -94,7 +94,7 @@ class StaffStore:
         return await self._changed(added)
 
     async def remove(self, tenant: Tenant, staff_id: str, course_id: str | None = None) -> bool:
-        """Forget that somebody is staff, and return whether they were.
+        """Forget that a user is staff, and return whether they were.
 
         Args:
             course_id: The course for which alone they were named; None: however they were.

@@ -45,7 +45,7 @@ from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from core.runtime.pauses import Pauses
-from core.verified_answers.passages import passage_of
+from core.verified_answers.prompt_passages import passage_of
 
 logger = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.retriever import Retriever
 from core.verified_answers.base import VerifiedAnswer, VerifiedScope, VerifiedState
 from core.verified_answers.matching import Matched, Matcher, ServesBoth
-from core.verified_answers.passages import instruction
+from core.verified_answers.prompt_passages import instruction
 from core.verified_answers.store import VerifiedAnswers
 
 

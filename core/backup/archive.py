@@ -1,4 +1,4 @@
-"""A backup's file: a zip archive that appears at once, whole, and proves to be so."""
+"""The file of a backup: a zip archive with checksums, renamed into place when it is complete."""
 
 import hashlib
 import json
@@ -119,7 +119,7 @@ class ArchiveReader:
 
     @classmethod
     def checked(cls, archive: zipfile.ZipFile) -> Self:
-        """Return a reader, when every member is what was written."""
+        """Return a reader, once every member matches its checksum."""
         text = archive.read(_MANIFEST)
         if hashlib.sha256(text).hexdigest() != archive.read(_SUM).decode():
             raise ValueError("the sum of the list of contents")

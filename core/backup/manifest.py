@@ -1,4 +1,4 @@
-"""What a backup says of itself."""
+"""The manifest of a backup: its format, its version, and what it holds."""
 
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime

@@ -102,7 +102,7 @@ def is_filled(connection: Connection) -> bool:
 
 
 def drop_all(connection: Connection) -> None:
-    """Drop every table of any version of the program, and what says of which they are."""
+    """Drop every table of any version of the program, and the record of its migrations."""
     ours = {*METADATA.tables, *_FORMER, "alembic_version"}
     there = sa.MetaData()
     # As they are there: those of an earlier version may be others, and refer to others.

@@ -84,8 +84,8 @@ def _polarity(text: str, encode_terms: EncodeTerms) -> tuple[set[int], set[int]]
 def directions_agree(sentence: str, text: str, encode_terms: EncodeTerms) -> bool:
     """Return whether the text does not say the opposite of the sentence.
 
-    It does where a word stands beside one side of a pair such as "rise" and "fall" in the
-    sentence, and beside the other alone in the text.
+    It does where a word stands next to one side of a pair such as "rise" and "fall" in the
+    sentence, and only next to the other in the text.
     """
     said, there = _directions(sentence, encode_terms), _directions(text, encode_terms)
     return not any(

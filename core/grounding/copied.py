@@ -1,4 +1,4 @@
-"""Tells whether a sentence has copied code, links and quotations from its quotes."""
+"""Decides whether a sentence has copied code, links and quotations from its quotes."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Tells whether two texts are written in the same language, by script and function words."""
+"""Decides whether two texts are written in the same language, by script and function words."""
 
 import re
 import unicodedata

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from core.access.tenants import Tenant
 
 LEASE = timedelta(minutes=30)
-"""How long a request stays with whoever took it."""
+"""How long a request stays with the staff member who took it."""
 _NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:help")
 
 
@@ -32,7 +32,7 @@ class HelpState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody has anything to do any more."""
+        """Whether nothing is left to do."""
         return self in (HelpState.ANSWERED, HelpState.DISMISSED)
 
 
@@ -55,7 +55,7 @@ class HelpRequest:
     reason: HelpReason
     opened_at: datetime
     locale: str | None = None
-    """In which the asker is told."""
+    """In which the asker is answered."""
     state: HelpState = HelpState.OPEN
     taken_by: str | None = None
     taken_until: datetime | None = None

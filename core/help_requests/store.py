@@ -132,7 +132,7 @@ class HelpRequests:
             return await db.scalar(select(func.count()).select_from(row).where(*here)) or 0
 
     async def counts(self, course_id: str, besides: Sequence[Tenant] = ()) -> Counts:
-        """Return how a course's requests stand; nothing that anybody asked is told.
+        """Return how many of a course's requests are in each state, and no text of them.
 
         Args:
             besides: Tenants whose requests are not counted.
@@ -148,7 +148,7 @@ class HelpRequests:
             return Counts(found, await db.scalar(oldest))
 
     async def take(self, help_id: UUID, user_id: str, moment: datetime | None = None) -> bool:
-        """Hold a request for half an hour, again if it is held; False: somebody else has it."""
+        """Hold a request for half an hour, again if it is held; False: another user has it."""
         at, row = moment or now(), HelpRequestRow
         free = or_(
             row.state == HelpState.OPEN.value,
@@ -163,7 +163,7 @@ class HelpRequests:
         return await write(self._engine, lambda db: db.scalar(taking), urgent=True) is not None
 
     async def dismiss(self, help_id: UUID, user_id: str, moment: datetime | None = None) -> bool:
-        """Close a request without an answer; False: it is closed, or somebody else has it."""
+        """Close a request without an answer; False: it is closed, or another user has it."""
         at = moment or now()
         closing = write(
             self._engine,

@@ -1,4 +1,4 @@
-"""Tells how an event stands among all that wait, and what else its acceptance depends on."""
+"""Finds the place of an event among all that wait, and what else its acceptance depends on."""
 
 from dataclasses import dataclass
 from datetime import datetime

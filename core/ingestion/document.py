@@ -1,4 +1,4 @@
-"""What a parser hands on: one document as plain text with its structure beside it."""
+"""What a parser hands on: one document as plain text, and its structure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Block:
     """Where it stood in the source, counted from 1: `page`, `slide`, `cell`, or `line_start` and
     `line_end` (inclusive); and `second`, from 0, in a recording."""
     role: BlockRole = BlockRole.TEXT
-    """As its markup says; else it is told by where the block stands."""
+    """As its markup says; otherwise judged by where the block stands."""
     linked: float = 0.0
     """The share of its letters that stand in links, 0 to 1."""
     recognised: bool = False

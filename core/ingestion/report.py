@@ -11,7 +11,7 @@ from core.ingestion.changes.sections import SectionChanges
 
 Stage = Literal["reading", "embedding", "storing"]
 Progress = Callable[[Stage, int, int], None]
-"""Told the stage, how much of it is done, and how much there is."""
+"""Called with the stage, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True, slots=True)

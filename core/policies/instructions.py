@@ -1,4 +1,4 @@
-"""What a model is told of the hint that it is to write."""
+"""The instructions for a model that writes a hint."""
 
 from core.policies.policy import Assignment
 

@@ -1,4 +1,4 @@
-"""What is stored about a person, over all stores: shown to them, and deleted for them."""
+"""Counts and deletes what is stored about a person, over all stores."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

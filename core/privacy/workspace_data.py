@@ -1,4 +1,4 @@
-"""What is stored about a workspace, over all stores: deleted when it takes the bot out."""
+"""Deletes what is stored about a workspace, over all stores, when it removes the bot."""
 
 from collections.abc import Sequence
 from typing import Any

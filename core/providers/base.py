@@ -59,7 +59,7 @@ class Schema:
     json: Mapping[str, Any]
     """A JSON schema; every object in it lists `required` and forbids further properties."""
     in_lines: str = ""
-    """Tells a model that knows no JSON how to write the same in plain lines."""
+    """Instructs a model without JSON to write the same in plain lines."""
 
 
 class OutputForm(StrEnum):

@@ -50,7 +50,7 @@ class Report:
 
 
 class Radar:
-    """Tells of weeks what may be shown; methods raise StoreError when the database fails."""
+    """Reports what may be shown of a week; methods raise StoreError when the database fails."""
 
     def __init__(
         self,

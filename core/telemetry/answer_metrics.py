@@ -7,7 +7,7 @@ _MILLISECONDS = 1_000
 
 
 def measure(meter: Meter, response: AgentResponse) -> None:
-    """Tell the meter all that is counted and timed of an answer."""
+    """Record in the meter all that is counted and timed of an answer."""
     course, model = response.course_id, response.model_name
     meter.count(ANSWERED, course, model, response.outcome or "none")
     meter.count(TOKENS, course, model, "read", amount=response.query_tokens)

@@ -1,4 +1,4 @@
-"""Tells the lines that only lead in to what stands after them, such as `For example:`."""
+"""Recognises the lines that only lead in to what stands after them, such as `For example:`."""
 
 import re
 

@@ -41,7 +41,7 @@ class StaleBecause(StrEnum):
     SECTION_CHANGED = "section_changed"
     """The words stand, and something else in their section changed."""
     QUESTION_REMOVED = "question_removed"
-    """Its question was somebody's own words, who had them removed."""
+    """Its question was in the words of a user, who had them removed."""
 
 
 class ScopeKind(StrEnum):
@@ -132,7 +132,7 @@ class ChangedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """How somebody else asked the same."""
+    """How another user asked the same."""
 
     phrasing_id: UUID
     text: str
@@ -217,7 +217,7 @@ def passages_of(turn: ConversationTurn) -> tuple[VerifiedCitation, ...]:
 def cited_in(
     answer_text: str, passages: Sequence[VerifiedCitation]
 ) -> tuple[str, tuple[VerifiedCitation, ...]]:
-    """Return an answer with numbers that stand for nothing made plain, and what it cites."""
+    """Return an answer whose markers without a passage are escaped, and the passages it cites."""
     known, named = {passage.marker for passage in passages}, set[int]()
 
     def marked(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Looks at what answers cite when the text of their course changes: before it is answered from."""
+"""Compares what verified answers cite with a new edition, before questions are answered from it."""
 
 import hashlib
 import re

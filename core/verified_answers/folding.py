@@ -1,4 +1,4 @@
-"""Folds a question to what makes it the same question, letter for letter."""
+"""Normalises a question, so that equal questions are equal strings."""
 
 import re
 import unicodedata

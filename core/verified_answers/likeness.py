@@ -1,4 +1,4 @@
-"""Tells of two questions how likely one answer would serve both, as far as words can tell."""
+"""Estimates by their words how likely one answer serves two questions."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

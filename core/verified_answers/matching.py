@@ -33,7 +33,7 @@ it does not say."""
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What the staff have to say to a question."""
+    """The verified answers to a question: one that is shown, and others that are offered."""
 
     shown: VerifiedAnswer | None = None
     """It answers the question."""

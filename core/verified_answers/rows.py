@@ -70,7 +70,7 @@ class VerifiedRevisionRow(Base):
 
 
 class VerifiedPhrasingRow(Base):
-    """How somebody asked what was answered, in their words."""
+    """How a user asked what was answered, in their words."""
 
     __tablename__ = "verified_phrasings"
     __table_args__ = (Index(None, "answer_id"),)

@@ -87,7 +87,7 @@ class VerifiedAnswers:
     async def add_phrasing(
         self, answer_id: UUID, text: str, user_id: str, moment: datetime | None = None
     ) -> bool:
-        """Keep how somebody asked what an answer answers; return whether that was new.
+        """Keep how a user asked what an answer answers; return whether that was new.
 
         Args:
             user_id: Their pseudonym.
@@ -99,7 +99,7 @@ class VerifiedAnswers:
         return await adding
 
     async def drop_phrasing(self, answer_id: UUID, text: str, user_id: str) -> bool:
-        """Take back what somebody's wording said, and return whether it was there."""
+        """Remove a user's wording, and return whether it was there."""
         row = VerifiedPhrasingRow
         own = (row.phrasing_id == _phrasing_id(answer_id, text), row.user_id == user_id)
         gone = delete(row).where(*own).returning(row.phrasing_id)

@@ -26,7 +26,7 @@ from core.storage.catalogue import Catalogue
 from core.storage.database import insert_into, write
 from core.storage.feedback import Feedback
 from core.verified_answers.base import Draft, VerifiedScope
-from core.verified_answers.reading import CitedPassages
+from core.verified_answers.cited_passages import CitedPassages
 from core.verified_answers.store import VerifiedAnswers
 from tests.contracts.test_front_desk import GUILD, Reception, incoming
 from tests.contracts.test_reading_courses import directly

@@ -13,7 +13,7 @@ from adapters.access.location import Location
 from adapters.features.about import Facts
 from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.features.channel_settings import ChannelSettings
-from adapters.features.data_export import OwnData
+from adapters.features.data_export import DataExport
 from adapters.intake.front_desk import Received
 from adapters.intake.incoming_message import IncomingMessage
 from core import i18n
@@ -21,7 +21,7 @@ from core.access.tenants import Tenant
 from core.errors import DeliveryError, RequestError, StoreError
 from core.inbox.base import Arrival, Job
 from core.models import ChunkState, Course, now
-from core.privacy.disclosure import Disclosure
+from core.privacy.personal_export import PersonalExport
 from core.storage.catalogue import Catalogue
 from core.storage.channels.rules import OperatorRules, Rules
 from core.storage.channels.store import Place
@@ -492,7 +492,7 @@ async def test_an_export_leaves_out_the_words_of_closed_courses_and_keeps_the_qu
     asked = elsewhere(text="What is a mitochondrion?", section="Organelles")
     await answered(reception, asked)
     theirs = [reception.desk.user_id(asked)]
-    data = OwnData(Disclosure(engine), reception.directory, reception.readers)
+    data = DataExport(PersonalExport(engine), reception.directory, reception.readers)
     location: Location = asked.location
     before = (await data.file(theirs, location)).data.decode()
     assert "biology" in before

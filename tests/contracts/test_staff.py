@@ -11,7 +11,7 @@ from core.access.staff_store import MOST_NAMED, StaffStore
 from core.access.tenants import Tenant
 from core.errors import RequestError
 from core.i18n import text
-from core.privacy.disclosure import Disclosure
+from core.privacy.personal_export import PersonalExport
 from core.privacy.workspace_data import WorkspaceData
 
 GUILD, OTHER = Tenant("discord", "1"), Tenant("discord", "2")
@@ -134,5 +134,5 @@ async def test_a_workspace_that_leaves_takes_its_staff_along(
 async def test_people_are_shown_that_they_are_staff(store: StaffStore, engine: AsyncEngine) -> None:
     await store.add(GUILD, ANN, "pseudonym-of-ann")
     await store.add(GUILD, TUTORS)
-    (row,) = (await Disclosure(engine).of(["pseudonym-of-ann"]))["stored"]["staff"]
+    (row,) = (await PersonalExport(engine).of(["pseudonym-of-ann"]))["stored"]["staff"]
     assert (row["workspace"], row["kind"], row["id"]) == ("1", "person", "ann")

@@ -26,8 +26,8 @@ from core.verified_answers.base import (
     VerifiedScope,
     VerifiedState,
 )
+from core.verified_answers.cited_passages import CitedPassages
 from core.verified_answers.editions import settle
-from core.verified_answers.reading import CitedPassages
 from core.verified_answers.store import VerifiedAnswers
 from tests.inbox import PLATFORMS, event, forget, inbox_of
 from tests.samples import TEXT, chunk

@@ -12,7 +12,7 @@ from slack_bolt.response import BoltResponse
 from adapters.intake.incoming_message import no_locale
 from adapters.intake.unreadable import Unreadable
 from adapters.slack.api.client import SlackClient
-from adapters.slack.gateway.acknowledging import Dispatcher
+from adapters.slack.gateway.dispatch import Dispatcher
 from adapters.slack.gateway.sockets import Sockets
 from core.telemetry.metering import NO_METER
 from tests.wire.slack import Limits, SlackServer

@@ -13,7 +13,7 @@ from discord.webhook.async_ import async_context
 
 from adapters.delivery.job_lease import noticed
 from adapters.discord.api.refusals import NOT_A_MEMBER, Refused, refused
-from adapters.discord.component_texts import text_in
+from adapters.discord.message_texts import text_in
 from adapters.discord.raw_message import snowflake
 from adapters.discord.replies.layout import files, layout
 from adapters.discord.replies.outbound import Post

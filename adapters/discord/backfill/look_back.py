@@ -96,7 +96,7 @@ class Backfill:
             await self._client.wait_for("guild_available", timeout=_ABSENT_FOR)
 
     async def _tell_gap(self, shard: ShardRange, sessions: ResumedSessions) -> None:
-        """Tell that a shard was connected before, and it is not known by which session."""
+        """Record that a shard was connected before, by a session that is not known."""
         if not sessions.is_first(shard.number):
             return
         with suppress(StoreError):

@@ -1,4 +1,4 @@
-"""Tells Discord which commands there are, when they differ from what it knows."""
+"""Registers the commands with Discord, when they differ from what it knows."""
 
 import logging
 from typing import Any

@@ -9,7 +9,7 @@ from adapters.discord.commands.components import contained
 from adapters.discord.inbound import DIRECT, PLATFORM, location_of
 from adapters.discord.replies.ephemeral import Interaction, in_time, respond, tell
 from adapters.features.about import in_words
-from adapters.features.data_export import File, OwnData
+from adapters.features.data_export import DataExport, File
 from adapters.intake.front_desk import FrontDesk
 from core import i18n
 from core.errors import BotError
@@ -19,7 +19,7 @@ from core.privacy.personal_data import PersonalData, StoredAmounts
 class MyData:
     """Shows, gives and deletes what is stored about who asks for it, to them alone."""
 
-    def __init__(self, desk: FrontDesk, personal: PersonalData, own_data: OwnData) -> None:
+    def __init__(self, desk: FrontDesk, personal: PersonalData, own_data: DataExport) -> None:
         self._desk = desk
         self._personal = personal
         self._own_data = own_data

@@ -116,8 +116,8 @@ class Questions(commands.Cog):
     ) -> None:
         """Put a question into the inbox, then acknowledge the command.
 
-        Discord waits three seconds for that. When the database takes longer, the asker is
-        told, and the answer follows as soon as the question is stored.
+        Discord waits three seconds for that. When the database takes longer, the asker gets
+        a notice, and the answer follows as soon as the question is stored.
         """
         hidden = incoming.private or (
             not incoming.direct and self._desk.keeps_private(incoming.location)
@@ -171,12 +171,12 @@ class Questions(commands.Cog):
 
 
 async def _say_slow(interaction: Interaction) -> None:
-    """Tell the asker alone that it takes long to note a question; not again where it was said."""
+    """Notify the asker alone, once, that it takes long to store a question."""
     await respond(lambda: interaction.response.send_message(text("asking-slow"), ephemeral=True))
 
 
 async def _apologise(interaction: Interaction, sentence: str) -> None:
-    """Tell the asker alone that a question is not stored; what all would see goes."""
+    """Notify the asker alone that a question is not stored; what all would see is removed."""
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
         await respond(interaction.delete_original_response)
         nobody = discord.AllowedMentions.none()
@@ -188,7 +188,7 @@ async def _apologise(interaction: Interaction, sentence: str) -> None:
 
 
 async def acknowledge(interaction: Interaction, received: Received) -> None:
-    """Tell Discord, within its three seconds, that the answer will follow.
+    """Respond to Discord, within its three seconds, that the answer will follow.
 
     Only what is in the inbox is acknowledged. When the interaction is lost, or was
     acknowledged before a restart, the answer finds its way all the same. An answer that stands

@@ -118,7 +118,7 @@ class CourseCommands(
         await self._told(interaction, self._clicks.verify_message(interaction, message.id))
 
     async def _told(self, interaction: Interaction, doing: Coroutine[Any, Any, None]) -> None:
-        """Do what staff ask for; who may not is told so."""
+        """Do what staff ask for; others get a refusal."""
         try:
             await doing
         except BotError as error:
@@ -126,7 +126,7 @@ class CourseCommands(
 
     @app_commands.command(description=described("describe-show"))
     async def show(self, interaction: Interaction) -> None:
-        """Tell what holds here."""
+        """Show the settings that hold here."""
         await self._do(interaction, "this channel", lambda: self._lines(interaction))
 
     @app_commands.command(description=described("describe-bind"))
@@ -271,7 +271,7 @@ class CourseCommands(
     async def _do(
         self, interaction: Interaction, extent: Extent, do: Callable[[], Awaitable[list[str]]]
     ) -> None:
-        """Do what staff ask for, and tell what came of it; others are told that they may not."""
+        """Do what staff ask for, and show the result; others get a refusal."""
 
         async def done() -> list[str]:
             await self._admit(interaction, extent)
@@ -302,7 +302,7 @@ class CourseCommands(
 
 
 def place_at(interaction: Interaction, extent: Extent) -> Place | None:
-    """Return the place that somebody means by an extent; None: there is no such category."""
+    """Return the place that an extent means; None: there is no such category."""
     channel = interaction.channel
     workspace = str(interaction.guild_id)
     if extent == "this server":

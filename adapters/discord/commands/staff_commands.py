@@ -44,7 +44,7 @@ class StaffCommands(app_commands.Group):
         person: Person | None = None,
         course: str | None = None,
     ) -> None:
-        """Name somebody."""
+        """Name a user or a role as staff."""
 
         async def added() -> str:
             named = _chosen(role, person, course)
@@ -70,7 +70,7 @@ class StaffCommands(app_commands.Group):
         course: str | None = None,
         gone: app_commands.Range[str, 1, 20] | None = None,
     ) -> None:
-        """Take somebody out, who may have left the server."""
+        """Remove a staff member, who may have left the server."""
         chosen = [NamedStaff(StaffKind.ROLE, str(role.id), course)] if role else []
         chosen += [NamedStaff(StaffKind.PERSON, str(person.id), course)] if person else []
         chosen += [NamedStaff(StaffKind.PERSON, gone, course)] if gone else []
@@ -84,7 +84,7 @@ class StaffCommands(app_commands.Group):
 
     @app_commands.command(name="list", description=described("describe-staff-list"))
     async def show(self, interaction: Interaction) -> None:
-        """Tell who is staff."""
+        """List the staff."""
 
         async def listed() -> str:
             lines = await self._staff.lines(presence_of(interaction))

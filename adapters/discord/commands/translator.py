@@ -11,11 +11,16 @@ _CHOICE = app_commands.TranslationContextLocation.choice_name
 
 def described(message_id: str) -> app_commands.locale_str:
     """Return a message as discord.py takes it: in English, with what finds its translation."""
-    return app_commands.locale_str(Message(message_id).in_language(FALLBACK), id=message_id)
+    return localized(Message(message_id))
+
+
+def localized(message: Message) -> app_commands.locale_str:
+    """Return a message without values as `described` does."""
+    return app_commands.locale_str(message.in_language(FALLBACK), id=message.id)
 
 
 class CatalogueTranslator(app_commands.Translator):
-    """Finds what `described` made, and choices by their own words, in the catalogues."""
+    """Finds in the catalogues what `localized` made, and choices by their own words."""
 
     async def translate(
         self,

@@ -196,7 +196,7 @@ class Client(commands.AutoShardedBot):
         )
 
     async def on_shard_ready(self, shard_id: int) -> None:
-        """Tell that a fresh connection stands, unless it has just been ended."""
+        """Notify the listener that a fresh connection stands, unless it has just been ended."""
         if shard_id not in self.gateway.running:
             return
         logger.info("connected to Discord as %s, shard %d", self.application_id, shard_id)
@@ -208,20 +208,20 @@ class Client(commands.AutoShardedBot):
         await self._listener.connected(shard_id, resumed=False)
 
     async def on_shard_resumed(self, shard_id: int) -> None:
-        """Tell that a connection goes on where it was."""
+        """Notify the listener that a connection was resumed."""
         logger.info("resumed the connection to Discord, shard %d", shard_id)
         await self._listener.connected(shard_id, resumed=True)
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
-        """Tell that a connection broke."""
+        """Notify the listener that a connection broke."""
         await self._listener.disconnected(shard_id)
 
     async def on_shard_released(self, shard_id: int) -> None:
-        """Tell that a connection was ended on purpose."""
+        """Notify the listener that a connection was ended on purpose."""
         await self._listener.released(shard_id)
 
     async def on_shard_heard(self, shard_id: int) -> None:
-        """Tell that Discord was heard."""
+        """Notify the listener that Discord was heard."""
         await self._listener.alive(shard_id)
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
@@ -229,7 +229,7 @@ class Client(commands.AutoShardedBot):
         await self._listener.let_in(guild)
 
     async def on_guild_unavailable(self, guild: discord.Guild) -> None:
-        """Tell that an outage of Discord's hides a server."""
+        """Notify the listener that an outage of Discord's hides a server."""
         await self._listener.hidden(guild)
 
     async def on_guild_available(self, guild: discord.Guild) -> None:
@@ -277,7 +277,7 @@ class Client(commands.AutoShardedBot):
                     await self.clicks.submitted(interaction, *form)
 
     async def on_unreadable_interaction(self, data: Json) -> None:
-        """Tell the person of an interaction that something is wrong with it."""
+        """Answer an interaction with the error that it met."""
         with use_locale(str(data.get("locale"))):
             await tell_unread(self.http, data, BotError.user_message)
 
@@ -337,13 +337,13 @@ class BotCommandTree(app_commands.CommandTree[Client]):
     async def _dispatch_error(
         self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
     ) -> None:
-        """Tell of a failure without a look at the command, which may be what cannot be read."""
+        """Report a failure without reading the command, which may be what cannot be read."""
         with use_locale(str(interaction.locale)):
             await self.on_error(interaction, error)
 
 
 async def _tell(interaction: Interaction, text: str) -> None:
-    """Tell the giver of a command; who only types one is not waiting for words."""
+    """Notify the giver of a command, unless an option is only being completed."""
     if interaction.type is not discord.InteractionType.autocomplete:
         await tell(interaction, text)
 

@@ -250,7 +250,7 @@ class ResumedSessions:
         return True
 
     def note_gap(self, shard: int, fault: Fault, since: datetime) -> None:
-        """Tell that not everything can be found that a shard missed."""
+        """Count and log that not everything that a shard missed can be found."""
         self._meter.count(SESSION_GAPS, PLATFORM, fault.value)
         logger.warning(
             "Discord does not tell shard %d all that it missed since %s (%s): what can be read in "

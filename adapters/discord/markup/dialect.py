@@ -45,7 +45,7 @@ def footnote_lines(notes: Sequence[Footnote], lead_in: str = "") -> str:
     """Return footnotes in small print, a line each, linking into the book.
 
     Args:
-        lead_in: A word of the bot's in front of them, such as `From`.
+        lead_in: The bot's word in front of them, such as `From`.
     """
     lines = "\n".join(f"-# {line}" for note in notes for line in _footnote(note))
     return lines.replace("-# ", f"-# {lead_in} ", 1) if lead_in else lines

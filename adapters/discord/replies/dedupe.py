@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters.buttons import parsed
-from adapters.discord.component_texts import text_in
+from adapters.discord.message_texts import text_in
 from adapters.payloads import mapping
 
 Json = Mapping[str, Any]

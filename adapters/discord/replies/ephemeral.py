@@ -79,7 +79,7 @@ async def tell(
     view: discord.ui.View | None = None,
     file: File | None = None,
 ) -> None:
-    """Tell the user something that no one else sees, as the first response or in its place."""
+    """Send the user a message that no one else sees, as the first response or in its place."""
     nobody = discord.AllowedMentions.none()
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
         await respond(
@@ -104,7 +104,7 @@ async def tell(
 
 
 async def tell_all(interaction: Interaction, text: str) -> None:
-    """Tell everybody in the channel something; no one is notified."""
+    """Send a message to everybody in the channel; no one is notified."""
     nobody = discord.AllowedMentions.none()
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
         # What was deferred for its user alone stays so: it goes, and a message for all comes.
@@ -135,7 +135,7 @@ async def show(interaction: Interaction, posts: Sequence[Post]) -> None:
 
 
 async def tell_unread(http: HTTPClient, data: Json, text: str) -> None:
-    """Tell the user of an interaction of which no more can be read than how it is answered."""
+    """Respond to an interaction whose payload discord.py cannot read."""
     address = interaction_address(data)
     if address is None:
         return
@@ -154,7 +154,7 @@ def _attached(file: File | None) -> list[discord.File]:
 
 
 async def tell_instead(interaction: Interaction, text: str) -> None:
-    """Tell the user something in place of what was said before, if anything was."""
+    """Send the user a message in place of the one before, if there was one."""
     if not interaction.response.is_done():
         await tell(interaction, text)
         return

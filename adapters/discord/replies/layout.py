@@ -8,7 +8,7 @@ from discord import ui
 
 from adapters.access.choice import Choice
 from adapters.buttons import Button, custom_id
-from adapters.discord.component_texts import joined
+from adapters.discord.message_texts import joined
 from adapters.discord.replies.outbound import Picture, Post
 from adapters.nearest_sections import Nearest
 from core import i18n

@@ -106,7 +106,7 @@ async def tell(
     link: str | None = None,
     nearest: Nearest | None = None,
 ) -> None:
-    """Tell the asker a sentence, as `ChatAdapter.tell` does.
+    """Send the asker a sentence, as `ChatAdapter.tell` does.
 
     An interaction's response is seen by all or by the asker alone from the moment on in which it
     is acknowledged. One for all is deleted, and the sentence follows as a message of its own.
@@ -133,7 +133,7 @@ async def tell(
 
 
 async def notify(client: discord.Client, job: Job, sentence: str) -> None:
-    """Tell the asker something while the question waits, as `ChatAdapter.notify` does.
+    """Send the asker a notice while the question waits, as `ChatAdapter.notify` does.
 
     A reply to a message is removed by the janitor after the answer. The response to an interaction
     is never edited: it may hold the private answer by the time that the edit is carried out.
@@ -169,7 +169,7 @@ async def _is_shown_to_all(rest: Rest, address: Address) -> bool:
 
 
 async def _follow_up(rest: Rest, address: Address, job: Job, post: Post) -> None:
-    """Tell it once at most, in the channel or, when that is too late, directly."""
+    """Send it once at most, in the channel or, when that is too late, directly."""
     response = address.response
     if response is not None and not response.is_over:
         try:

@@ -19,7 +19,7 @@ class QueueBoard:
     ) -> str:
         """Have the questions about all courses of a reviewer posted into a channel.
 
-        What waits already is posted as well. Return what the reviewer is told.
+        What waits already is posted as well. Return the reply to the reviewer.
         """
         courses = await self._review.courses_of(reviewer)
         await self._cards.choose(
@@ -33,7 +33,7 @@ class QueueBoard:
         return text("queue-posting")
 
     async def stop(self, reviewer: Reviewer, place: Place) -> str:
-        """Have them posted no more, and return what the reviewer is told."""
+        """Have them posted no more, and return the reply to the reviewer."""
         courses = await self._review.courses_of(reviewer)
         stopped = await self._cards.stop(courses, place.platform, place.workspace)
         return text("queue-posting-stopped") if stopped else text("queue-posting-none")

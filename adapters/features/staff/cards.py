@@ -25,7 +25,7 @@ from core.verified_answers.base import (
 
 _PAGES = UUID("6d0a3d6e-0000-4000-8000-000000000000")
 LONGEST_BESIDE = 2_400
-"""Characters of passages beside a form."""
+"""Characters of the passages next to a form."""
 _LONGEST_PASSAGE = 500
 _LONGEST_PART = 400
 _REASONS = {
@@ -43,7 +43,7 @@ _STALE = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """What is filled in already where staff write an answer, and what stands beside it."""
+    """What is filled in already where staff write an answer, and what stands next to it."""
 
     question: str
     draft: str

@@ -77,7 +77,7 @@ class StaffDesk:
     async def ask(
         self, request_id: UUID, clicker: Clicker, presence: Presence, locale: str | None
     ) -> str:
-        """Pass a question on to the staff of its course, and return what the clicker is told.
+        """Pass a question on to the staff of its course, and return the reply to the clicker.
 
         Only its asker and staff may. Pressed again, it says how far it has come.
         """
@@ -114,7 +114,7 @@ class StaffDesk:
         """Show the answer that was offered below another one, and count that as a yes.
 
         The question becomes one of its wordings, provided that its asker has pressed. Where that
-        was pressed before, return what the clicker is told.
+        was pressed before, return the reply to the clicker.
 
         Args:
             incoming: Returns what the click says, given the question.
@@ -211,7 +211,7 @@ class StaffDesk:
         position: int,
         address: ReplyAddress,
     ) -> str:
-        """Answer a request: it is kept, and shown to its asker; return what staff are told.
+        """Answer a request: it is kept, and shown to its asker; return the reply to staff.
 
         Args:
             position: As `Arrival.position`.

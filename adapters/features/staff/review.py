@@ -19,7 +19,7 @@ from core.storage.sessions.store import SessionStore
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """Somebody who wants to do what staff do, and where."""
+    """A user who wants to do what staff do, and where."""
 
     who: Presence
     user_id: str

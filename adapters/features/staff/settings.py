@@ -28,7 +28,7 @@ class PlatformTerms:
 class StaffSettings:
     """Names staff, and admits those who may use `/course`.
 
-    Methods raise RequestError with what its user is told, and StoreError when the database
+    Methods raise RequestError with a reply to the user, and StoreError when the database
     fails.
     """
 
@@ -59,22 +59,22 @@ class StaffSettings:
         return text("speaking-resumed")
 
     async def admit(self, who: Presence) -> None:
-        """Raise RequestError unless somebody is staff at a place, or an admin."""
+        """Raise RequestError unless the user is staff at a place, or an admin."""
         if not await self._desk.is_staff(who):
             raise RequestError(user_message=text("staff-for-staff", tenant=self._words.tenant))
 
     async def admit_admin(self, who: Presence) -> None:
-        """Raise RequestError unless somebody is an admin of the whole tenant."""
+        """Raise RequestError unless the user is an admin of the whole tenant."""
         if not await self._is_admin(who):
             raise RequestError(user_message=text("staff-for-admins", tenant=self._words.tenant))
 
     async def admit_naming(self, who: Presence) -> None:
-        """Raise RequestError unless somebody may say who is staff."""
+        """Raise RequestError unless the user may say who is staff."""
         if not await self._is_admin(who):
             raise RequestError(user_message=text("staff-to-name", tenant=self._words.tenant))
 
     async def add(self, who: Presence, named: NamedStaff) -> str:
-        """Name somebody as staff, and return what the admin is told."""
+        """Name a user or a group as staff, and return the reply to the admin."""
         await self.admit_naming(who)
         tenant = _tenant(who)
         if named.course_id is not None and not await self._is_known(who, named.course_id):
@@ -99,7 +99,7 @@ class StaffSettings:
         )
 
     async def remove(self, who: Presence, named: NamedStaff) -> str:
-        """Take somebody out, for one course or however they are named, and say so."""
+        """Remove staff, for one course or however they are named, and return the reply."""
         await self.admit_naming(who)
         name, tenant = await self._words.shown(who, named), _tenant(who)
         if await self._store.remove(tenant, named.id, named.course_id):
@@ -111,7 +111,7 @@ class StaffSettings:
         return told
 
     async def lines(self, who: Presence) -> list[str]:
-        """Return who is staff in a tenant, a line each, to somebody who is staff at a place."""
+        """Return who is staff in a tenant, a line each; only staff of a place may ask."""
         await self.admit(who)
         operators, appointed = await self._named(who)
         lines = [
@@ -138,7 +138,7 @@ class StaffSettings:
     async def _is_admin(self, who: Presence) -> bool:
         if not who.tenants:
             return False
-        await self._desk.here(who.location)  # refuses where nobody is to be answered
+        await self._desk.here(who.location)  # refuses where no one is to be answered
         member = await who.member(frozenset())
         return member is not None and member.is_admin
 
@@ -156,7 +156,7 @@ class StaffSettings:
 
 def _tenant(who: Presence) -> Tenant:
     tenant = who.location.tenant
-    if tenant is None:  # nobody is its admin, so that nobody comes so far
+    if tenant is None:  # no one is its admin, so that no one comes so far
         raise RequestError("staff of a personal place", user_message=text("staff-none-named"))
     return tenant
 

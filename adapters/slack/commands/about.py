@@ -1,14 +1,12 @@
 """What people ask about the bot itself: `/glossator help`, `sources`, `about`, `data`."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.access.whereabouts import Here
-from adapters.features.about import Facts, asked_here
+from adapters.features.about import ABOUT_COMMANDS, AboutCommand, Facts, asked_here
 from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
 from adapters.slack.commands.modals import answer_command, told
@@ -45,17 +43,16 @@ class About:
         match word.lower(), rest.strip():
             case (("" | "help"), question):
                 await self.help({**body, "text": question}, ack)
-            case "sources", "":
-                await self.sources(body, ack, respond)
-            case "about", "":
-                await self.about(body, ack, respond)
+            case name, "" if name in ABOUT_COMMANDS:
+                await self.fact(name, body, ack, respond)
             case "data", "":
                 await self.data(body, ack, respond)
             case _:
-                await ack(told(i18n.text("command-unknown")))
+                *words, last = (f"`{name}`" for name in ("help", *ABOUT_COMMANDS, "data"))
+                await ack(told(i18n.text("command-unknown", words=", ".join(words), last=last)))
 
     async def help(self, body: Json, ack: AsyncAck) -> None:
-        """Tell how to ask, or answer from the handbook."""
+        """Say how to ask, or answer from the handbook."""
         question = str(body.get("text") or "").strip()
         if question:
             asked = AskCommand(asked_here(question, "Slack"), private=True)
@@ -63,15 +60,10 @@ class About:
         else:
             await ack(told(i18n.text("slack-how-to-ask")))
 
-    async def sources(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
-        """List the titles of the course that this channel is answered from."""
-        sources = self._fact(spot_of_command(body), self._facts.sources)
-        await answer_command(self._unhurried, sources, ack, respond)
-
-    async def about(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
-        """Tell what answers here."""
-        about = self._fact(spot_of_command(body), self._facts.about)
-        await answer_command(self._unhurried, about, ack, respond)
+    async def fact(self, name: str, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
+        """Answer the command of that name in ABOUT_COMMANDS."""
+        shown = self._shown(ABOUT_COMMANDS[name], spot_of_command(body))
+        await answer_command(self._unhurried, shown, ack, respond)
 
     async def data(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
         """Show what is stored about the asker, with buttons that give it or delete it."""
@@ -85,8 +77,9 @@ class About:
         exported = self._my_data.exported(spot_of_command(body), client)
         await answer_command(self._unhurried, exported, ack, respond)
 
-    async def _fact(self, spot: Spot, told_by: Callable[[Here], Awaitable[str]]) -> Json:
+    async def _shown(self, command: AboutCommand, spot: Spot) -> Json:
         try:
-            return told(await told_by(await self._desk.here(spot.location)))
+            here = await self._desk.here(spot.location)
+            return told(await command.answer(self._facts, here))
         except BotError as error:
             return told(error.user_message)

@@ -190,7 +190,7 @@ class ButtonActions:
         if body.get("response_url"):
             message = told(shown) if isinstance(shown, str) else shown
             await respond_with(respond, message, thread=thread)
-        elif isinstance(shown, str):  # on the Home tab; cards are shown there anew
+        elif isinstance(shown, str):  # on the Home tab, which shows the cards again
             section = {"type": "section", "text": plain(shown)}
             view = shown_modal(i18n.text("queue-form-title"), [section])
             await open_modal(client, body["trigger_id"], view)

@@ -26,8 +26,12 @@ def former_commands(
     usual, own = CommandNames(), f"/{names.glossator}"
     former: list[tuple[str, str, Listener]] = [
         ("/help", f"{own} help", lambda body, ack, *_: about.help(body, ack)),
-        ("/sources", f"{own} sources", lambda body, ack, say, _: about.sources(body, ack, say)),
-        ("/about", f"{own} about", lambda body, ack, say, _: about.about(body, ack, say)),
+        (
+            "/sources",
+            f"{own} sources",
+            lambda body, ack, say, _: about.fact("sources", body, ack, say),
+        ),
+        ("/about", f"{own} about", lambda body, ack, say, _: about.fact("about", body, ack, say)),
         ("/forget-me", f"{own} data", lambda body, ack, say, _: about.data(body, ack, say)),
         ("/export-my-data", f"{own} data", about.export),
         (f"/{usual.ask}", f"/{names.ask}", lambda body, ack, *_: questions.ask(body, ack)),

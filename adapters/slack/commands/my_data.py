@@ -8,7 +8,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.features.about import in_words
-from adapters.features.data_export import OwnData
+from adapters.features.data_export import DataExport
 from adapters.intake.deadline import BackgroundWork
 from adapters.slack.api.refusals import Refused
 from adapters.slack.commands.actions import ButtonActions
@@ -31,7 +31,7 @@ class MyData:
     def __init__(
         self,
         personal: PersonalData,
-        own_data: OwnData,
+        own_data: DataExport,
         clicks: ButtonActions,
         people: People,
         unhurried: BackgroundWork,

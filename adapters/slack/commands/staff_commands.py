@@ -26,7 +26,7 @@ class StaffCommands:
         self._people = people
 
     async def done(self, who: Presence, words: list[str]) -> str:
-        """Do what a command says, and return what its user is told.
+        """Do what a command says, and return the reply to its user.
 
         Raises:
             RequestError: when it cannot be done.
@@ -64,7 +64,7 @@ class StaffCommands:
 
 
 class Names:
-    """Tells how groups and people are called, without a mention: that would notify them."""
+    """Names groups and people without a mention, which would notify them."""
 
     def __init__(self, people: People) -> None:
         self._people = people

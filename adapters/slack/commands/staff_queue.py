@@ -61,7 +61,7 @@ class Pressed:
 
 
 class StaffQueue:
-    """Does what these buttons and forms say; raises BotError with what the clicker is told."""
+    """Does what these buttons and forms say; raises BotError with the reply to the clicker."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class StaffQueue:
         return await self._open(button, press.name, press.spot, press, title, form)
 
     async def voted_down(self, request_id: UUID, spot: Spot) -> None:
-        """Take back what somebody's yes to an answer of the staff has said."""
+        """Take back a user's yes to an answer of the staff."""
         await self._staff.voted_down(request_id, self._clicker(spot))
 
     async def asked(self, spot: Spot, words: Sequence[str]) -> Json:
@@ -252,7 +252,7 @@ def _cards(shown: Sequence[HelpCard], heading: str = "") -> Json:
 
 
 def form_view(title: str, form: AnswerForm, metadata: str) -> Json:
-    """Return the form in which staff answer, with what the bot found beside it."""
+    """Return the form in which staff answer, next to what the bot found."""
     beside = form.beside
     found, nothing = i18n.text("queue-form-passages"), i18n.text("queue-form-no-passages")
     heading = found if beside else nothing

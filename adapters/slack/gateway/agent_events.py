@@ -1,4 +1,4 @@
-"""Events of the app's own places: its tabs, the assistant's panel, and Slack's stop button."""
+"""Events of the app's tabs, of the assistant's panel, and of Slack's stop button."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The bolt app: as whom it acts in each workspace, and which of our methods hears what."""
+"""The bolt app: its token in each workspace, and the listener of each event and action."""
 
 import logging
 import re
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Everything that hears something."""
+    """Every object with listeners to register."""
 
     events: Events
     questions: Questions

@@ -21,8 +21,8 @@ from adapters.intake.unreadable import Unreadable, place_of, without_text
 from adapters.slack.commands.assistant import Assistant, Spoken
 from adapters.slack.commands.home import Home
 from adapters.slack.commands.questions import Questions
-from adapters.slack.gateway.acknowledging import HISTORY, NOT_YET, is_for_now
 from adapters.slack.gateway.agent_events import AgentEvents, Stop
+from adapters.slack.gateway.dispatch import HISTORY, NOT_YET, is_for_now
 from adapters.slack.inbound import (
     PLATFORM,
     Origin,
@@ -52,7 +52,7 @@ _CHANGES = frozenset({"message_changed", "message_deleted"})
 
 
 class Events:
-    """Takes in what the Events API tells; every method may be called twice for the same event."""
+    """Accepts the events of the Events API; every method may be called twice for the same event."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Events:
         app.event(re.compile(".*"))(_passed_over)
 
     async def close(self) -> None:
-        """Give up what is done outside of the inbox."""
+        """Cancel what is under way outside of the inbox."""
         for task in self._side:
             task.cancel()
 
@@ -208,7 +208,7 @@ class Events:
     # --- what was missed ---------------------------------------------------------------------
 
     async def missed(self, event: Json, origin: Origin, listening_since: datetime) -> bool:
-        """Take in a message of the history, unless it was taken in when it was said.
+        """Accept a message of the history, unless it was accepted when it was said.
 
         One that was, and was edited since, is answered again unless that has been done. Return
         whether it is done with, as also what can never be read; one that is on its way into the
@@ -232,7 +232,7 @@ class Events:
         return await self._catch_up_on((origin.team, channel), str(event["ts"]), accept)
 
     async def deleted(self, channel: str, ts: str, origin: Origin) -> bool:
-        """Have a question forgotten whose message is gone; return whether that is done with."""
+        """Forget the question of a deleted message; return whether that is done."""
         event = {
             "subtype": "message_deleted",
             "channel": channel,

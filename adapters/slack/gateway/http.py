@@ -1,4 +1,4 @@
-"""The HTTP side: a server that Slack's signed requests, and installations, come to."""
+"""The HTTP server for Slack's signed requests and for installations."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackClientError
 
-from adapters.slack.gateway.acknowledging import Dispatcher
+from adapters.slack.gateway.dispatch import Dispatcher
 from adapters.slack.gateway.signing import Signatures
 from adapters.slack.installs.oauth import INSTALL, REDIRECT, NotAdmitted
 from adapters.slack.installs.pages import page

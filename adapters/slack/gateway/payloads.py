@@ -1,7 +1,7 @@
-"""What Slack sends, with nothing in it that has another form than Slack documents.
+"""Slack's payloads, reduced to the fields that have the form that Slack documents.
 
-What has another form is taken for absent, so that a question is answered whatever else is odd
-about its message, and no reader of a payload need expect anything of any kind.
+A field of another form is left out, so that a question is answered even where something else in
+its message is malformed, and a reader of a payload may rely on its types.
 """
 
 import re
@@ -82,7 +82,7 @@ _IDENTIFIED = _an_object({"id": _text, "team_id": _text, "enterprise_id": _text,
 _PART = _an_object(
     {n: r for n, r in _TEXTS.items() if n not in ("text", "style")} | {"text": _text}
 )
-"""A word of rich text, whose style is an object."""
+"""An element of rich text, whose style is an object."""
 _PARTS = _list_of(_PART)
 _ITEM = _an_object({"type": _text, "elements": _PARTS})
 _MARKED_UP = {"type": _text, "indent": _count, "offset": _count, "style": _flag}

@@ -1,4 +1,4 @@
-"""Tells Slack's requests from forged ones; whatever the headers hold, it raises nothing."""
+"""Verifies the signatures of Slack's requests; never raises, whatever the headers hold."""
 
 import asyncio
 import hashlib
@@ -50,7 +50,7 @@ class Signatures:
         self._told_at: float | None = None
 
     def check(self, timestamps: Sequence[str], signatures: Sequence[str]) -> "Check | None":
-        """Return what checks a body as it is read; None: Slack sends no such headers.
+        """Return a check to feed the body to; None: Slack sends no such headers.
 
         Args:
             timestamps: The values of X-Slack-Request-Timestamp; a request has one.
@@ -110,7 +110,7 @@ class Signatures:
 
 
 class Check:
-    """Tells whether Slack signed the body that it is fed, however large that is."""
+    """Verifies the signature of a body that is fed in pieces, however large."""
 
     def __init__(self, digest: hmac.HMAC, signature: str, signed_at: int) -> None:
         self.signed_at = signed_at
@@ -119,7 +119,7 @@ class Check:
         self._signature = signature
 
     def feed(self, part: bytes) -> None:
-        """Read on in the body, as it came over the wire."""
+        """Add the next piece of the body, as it came over the wire."""
         self._digest.update(part)
 
     def is_slack(self) -> bool:

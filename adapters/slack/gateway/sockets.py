@@ -1,4 +1,4 @@
-"""Socket Mode: a connection that we open, by which Slack tells us everything."""
+"""Socket Mode: a connection opened by the bot, over which Slack sends every event."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.payloads import mapping, text
 from adapters.slack.api.refusals import refused
 from adapters.slack.api.retry import patiently
-from adapters.slack.gateway.acknowledging import Dispatcher
+from adapters.slack.gateway.dispatch import Dispatcher
 from core.errors import ConfigurationError, DeliveryError
 
 logger = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ def _calm_logger() -> logging.Logger:
 
 
 def _as_warning(record: logging.LogRecord) -> bool:
-    """Tell of a broken connection in a line: it is replaced, and nothing is lost with it."""
+    """Log a broken connection in one line: it is replaced, and nothing is lost with it."""
     if record.levelno > logging.WARNING:
         record.levelno, record.levelname = logging.WARNING, "WARNING"
         record.exc_info = None

@@ -39,7 +39,7 @@ def footnote_lines(
     """Return footnotes in mrkdwn, each linking into the book, their controls escaped.
 
     Args:
-        lead_in: A word of the bot's in front of them, such as `From`.
+        lead_in: The bot's word in front of them, such as `From`.
     """
     lines = [_footnote(note, quotes=quotes) for note in notes]
     return [f"{lead_in} {lines[0]}", *lines[1:]] if lead_in and lines else lines

@@ -114,7 +114,7 @@ async def tell(
     link: str | None = None,
     nearest: Nearest | None = None,
 ) -> None:
-    """Tell the asker a sentence, as `ChatAdapter.tell` does.
+    """Send the asker a sentence, as `ChatAdapter.tell` does.
 
     In a direct message it is a message like any other, which no one else reads.
     """
@@ -136,7 +136,7 @@ async def tell(
 
 
 async def notify(workspaces: Workspaces, job: Job, sentence: str) -> None:
-    """Tell the asker something while the question waits, as `ChatAdapter.notify` does."""
+    """Send the asker a notice while the question waits, as `ChatAdapter.notify` does."""
     rest = await _rest_for(workspaces, job)
     await ephemeral_reply.tell(rest, job, outbound.sentence(sentence), NOTICE_PART)
 

@@ -1,4 +1,4 @@
-"""The words of everything that a model is told."""
+"""The wording of every instruction to a model."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

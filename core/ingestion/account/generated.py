@@ -1,4 +1,4 @@
-"""Tells folders that programs have filled from those that people have, by evidence."""
+"""Recognises folders that programs have filled, by evidence."""
 
 import os
 import posixpath
@@ -22,7 +22,7 @@ class _Program(NamedTuple):
     name: str
     configs: tuple[str, ...]
     outputs: tuple[str, ...]
-    """Relative to the folder of the configuration; those that it has unless told otherwise."""
+    """Relative to the folder of the configuration; the default ones."""
     key: tuple[str, ...] = ()
     """Where the configuration names an output folder in place of those."""
     always: tuple[str, ...] = ()

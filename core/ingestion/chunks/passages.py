@@ -23,7 +23,7 @@ _SEPARATOR = "\x1f"
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What a source knows about a document beside its text."""
+    """What a source knows about a document besides its text."""
 
     source_file: str
     origin: str

@@ -1,4 +1,4 @@
-"""What a block is for, told by where it stands and how it is marked, not by its words."""
+"""What a block is for, judged by where it stands and how it is marked, not by its words."""
 
 import re
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ def ingest_lock(
     """Hold the right to ingest a course until the block ends or the process dies.
 
     With SQLite it is a lock on a file in `data_dir`, with PostgreSQL one in the server,
-    on a connection of its own (behind a pooler: in session mode only).
+    on a connection of its own (with a pooler: in session mode only).
 
     Raises:
         IngestionBusy: at once, when another ingestion of the course holds it.

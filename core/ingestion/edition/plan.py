@@ -99,7 +99,7 @@ class Others:
 def others_of(
     known: Sequence[DocumentRecord], named: Collection[str], listed: Collection[str] | None
 ) -> Others:
-    """Return what a course has beside the sources `named`.
+    """Return what a course has besides the sources `named`.
 
     Args:
         listed: the sources that the course consists of; None: that is said nowhere.

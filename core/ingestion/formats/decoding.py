@@ -98,7 +98,7 @@ def _guessed_encoding(data: bytes) -> str:
 
 
 def _around_first_high_byte(data: bytes) -> bytes:
-    """Return the part of `data` where an encoding can be told from ASCII."""
+    """Return the part of `data` where an encoding differs from ASCII."""
     match = re.search(rb"[\x80-\xff]", data)
     start = max(0, match.start() - _SAMPLE_BYTES // 2) if match else 0
     return data[start : start + _SAMPLE_BYTES]

@@ -66,7 +66,7 @@ _NEVER_TEXT = frozenset(
     ".mobi .azw3 .djvu .doc .ppt .xls .xlsx .odt .odp .ods .rtf .pages .key .zip .gz .7z "
     ".rar .png .jpg .jpeg .gif .webp .mp3 .mp4 .mov".split()
 )
-"""A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
+"""A file of such a name that looks like text is a damaged one, or markup that is no prose."""
 
 SUPPORTED_FORMATS = (
     "Markdown, Quarto, reStructuredText, LaTeX, HTML, PDF, EPUB, Word, PowerPoint, Jupyter "

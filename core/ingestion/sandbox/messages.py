@@ -43,7 +43,7 @@ class ParseJob:
     include_root: Path | None = None
     """The folder from which its pages may include files; none allows no includes."""
     include_folders: tuple[str, ...] = ()
-    """Folders in `include_root`, beside the page's own, where included files are looked for."""
+    """Folders in `include_root`, besides the page's own, where included files are looked for."""
     most_scans: int = 0
     """How many pages without text the child may ask to have recognised."""
     missing: str = ""

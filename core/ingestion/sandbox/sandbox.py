@@ -1,4 +1,4 @@
-"""Parses documents nobody vouches for in a process that can be lost without harm."""
+"""Parses untrusted documents in a process that can be lost without harm."""
 
 import asyncio
 import logging
@@ -63,7 +63,7 @@ class Sandbox:
             await self._stop()
 
     async def parse(self, job: ParseJob) -> ParsedDocument:
-        """Return the document; a cancelled call leaves no process behind.
+        """Return the document; a cancelled call leaves no process running.
 
         Raises:
             UnsupportedDocument: with a reason that follows the document's name: "is empty",

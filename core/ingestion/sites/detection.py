@@ -66,7 +66,7 @@ def detect_site(folder: Path, *, page_suffix: str = "") -> Site:
         folder: an existing folder.
         page_suffix: how the pages of a plain folder are published, in place of `.md`.
             Nothing by default: GitHub Pages and most static hosts answer to `intro` for
-            `intro.html`. With `.html` or `/` it can be told exactly.
+            `intro.html`. `.html` or `/` says it exactly.
     """
     root = folder.resolve()
     seen = survey(root)

@@ -1,4 +1,4 @@
-"""Tells whether a document is the one that was ingested, without parsing it."""
+"""Decides whether a document is the one that was ingested, without parsing it."""
 
 import hashlib
 

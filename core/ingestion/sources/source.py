@@ -20,7 +20,7 @@ class SourceDocument(Protocol):
 
     @property
     def place(self) -> Placement:
-        """What the source knows about it beside its text."""
+        """What the source knows about it besides its text."""
         ...
 
     async def read(self) -> None:

@@ -77,7 +77,7 @@ class PinnedClient:
 
         Args:
             target: Where to connect to.
-            headers: Sent beside the usual ones.
+            headers: Sent in addition to the usual ones.
             max_bytes: Limit of the body, both as sent and unpacked.
 
         Raises:

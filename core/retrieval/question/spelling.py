@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _WORD = re.compile(r"(?<![\w@/:.`'’-])[^\W\d_]+(?![\w@/:`'’-]|\.\w)")
-"""A word of letters alone, which is no part of a name, a path or code."""
+"""A word that is only letters, and no part of a name, a path or code."""
 _FEWEST_LETTERS = 5
 """Below it, too many words lie one letter apart."""
 _FEW_WORDS = 3
 _TWO_MISTAKES = 8
-"""A word of so many letters may hold two mistakes."""
+"""Letters from which a word may hold two mistakes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def _applies(cell: Cell, platform: str) -> bool:
 
 
 _COMMANDS = frozenset(
-    {"ask", "ask_section", "help", "sources", "about", "data", "show"}
+    {"ask", "ask_section", "help", "about_bot", "show"}
     | {"bind", "bind_unseen", "unbind", "switch", "pause", "set_rule", "forget", "wide", "staff"}
     | {"queue", "verified", "policy", "hints", "radar", "ask_taught", "post_queue"}
 )

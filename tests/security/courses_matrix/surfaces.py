@@ -75,9 +75,9 @@ _ASKING = (
 )
 _ABOUT = (
     command("help", discord=("glossator help",), slack=("/glossator",)),
-    command("sources", shows="title", discord=("glossator sources",)),
-    command("about", shows="title", discord=("glossator about",)),
-    command("data", discord=("glossator data",)),
+    command("sources", "about_bot", "sources", shows="title", discord=("glossator sources",)),
+    command("about", "about_bot", "about", shows="title", discord=("glossator about",)),
+    command("data", "about_bot", "data", discord=("glossator data",)),
     Surface(
         "home",
         "home",

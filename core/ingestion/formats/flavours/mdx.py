@@ -49,7 +49,7 @@ def plain_markdown(
 
     The children of components stay, `label` and `title` become words, and an imported page
     that stands as `<Part />` is put in its place. Component tags are left as `<x-name>` on
-    lines of their own, so that what hides its content can still be told.
+    lines of their own, so that what hides its content can still be recognised.
     """
     return edited(lines, _Scan(joined(lines), includes, chain).edits())
 

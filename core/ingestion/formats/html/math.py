@@ -1,4 +1,4 @@
-"""Finds the TeX behind a formula on a web page, once, whatever renders it there."""
+"""Finds the TeX source of a formula on a web page, once, whatever renders it there."""
 
 import re
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ def _tidy(tex: str) -> str:
 
 
 def _mathml_tex(math: LexborNode) -> str:
-    """Return the TeX that a converter left beside its MathML, else the MathML as TeX."""
+    """Return the TeX that a converter left next to its MathML, else the MathML as TeX."""
     for annotation in math.css("annotation"):
         if "tex" in (annotation.attributes.get("encoding") or "").lower():
             return annotation.text()

@@ -1,4 +1,4 @@
-"""Tells which HTML elements a reader never sees, so that no hidden text enters the index."""
+"""Finds the HTML elements that a reader never sees, so that no hidden text enters the index."""
 
 import re
 from collections.abc import Mapping

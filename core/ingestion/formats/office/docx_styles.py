@@ -1,4 +1,4 @@
-"""Tells what a Word paragraph is, by its style: a heading, code or an item of a list."""
+"""Decides what a Word paragraph is, by its style: a heading, code or an item of a list."""
 
 import re
 from collections import defaultdict

@@ -41,7 +41,7 @@ def parse_pptx(data: bytes) -> ParsedDocument:
     """Return the shown slides in order; each block has the number of its slide.
 
     A slide's title is a heading, the lines of its body are list items, and its speaker notes
-    are paragraphs that begin with "Notes:". Hidden slides, hidden shapes, shapes beside the
+    are paragraphs that begin with "Notes:". Hidden slides, hidden shapes, shapes outside the
     slide and text of at most 1.5 points are left out.
 
     Raises:

@@ -91,11 +91,5 @@ class Asking(Using):
         menu = await self.world.context_menu(lane.user, passage, "Explain this passage")
         await self._replied(menu)
 
-    async def _sources(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "glossator sources", {})
-
-    async def _about(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "glossator about", {})
-
-    async def _data(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "glossator data", {})
+    async def _about_bot(self, lane: Lane, name: str, **__: Any) -> None:
+        await self._told(lane, f"glossator {name}", {})

@@ -76,14 +76,8 @@ class Asking(Using):
         await sent.ack(PATIENCE)
         await self.house.incoming(lane, mark, quiet=quiet)
 
-    async def _sources(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "/glossator", "sources")
-
-    async def _about(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "/glossator", "about")
-
-    async def _data(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "/glossator", "data")
+    async def _about_bot(self, lane: Lane, name: str, **__: Any) -> None:
+        await self._told(lane, "/glossator", name)
 
     async def _home(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self.world.open_home(lane.user)

@@ -21,7 +21,7 @@ from core.retrieval.retriever import Retriever
 from core.storage.database import write
 from core.verified_answers.base import Draft, ScopeKind, StaleBecause, VerifiedScope, passages_of
 from core.verified_answers.matching import Matcher
-from core.verified_answers.passages import instruction
+from core.verified_answers.prompt_passages import instruction
 from core.verified_answers.store import VerifiedAnswers, mark_stale
 from tests.books import COVERED, VERBATIM
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking, quoting

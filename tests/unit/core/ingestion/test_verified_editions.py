@@ -14,7 +14,7 @@ from core.verified_answers.base import (
     VerifiedScope,
     VerifiedState,
 )
-from core.verified_answers.reading import CitedPassages
+from core.verified_answers.cited_passages import CitedPassages
 from core.verified_answers.store import VerifiedAnswers
 from tests.books import LIGHTHOUSE
 from tests.library import COURSE, Library, open_library

@@ -1,4 +1,4 @@
-"""Reads in the live edition what an answer is to cite, when staff say it."""
+"""Checks the citations of a staff answer against the live edition of the book."""
 
 from collections.abc import Sequence
 from dataclasses import replace

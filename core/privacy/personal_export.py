@@ -1,4 +1,4 @@
-"""Shows a person everything that is stored about them, row by row, as JSON."""
+"""Exports everything that is stored about a person, row by row, as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
@@ -34,7 +34,7 @@ _PEOPLE = ("asked_by", "taken_by", "verified_by")
 """Columns with the pseudonyms of several people."""
 
 
-class Disclosure:
+class PersonalExport:
     """Everything that the database holds of a person, by the person's pseudonyms."""
 
     def __init__(self, engine: AsyncEngine) -> None:

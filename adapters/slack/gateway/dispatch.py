@@ -1,7 +1,8 @@
-"""Hands on what Slack tells, and decides whether an event is acknowledged.
+"""Dispatches Slack's events to bolt's listeners, and decides whether each is acknowledged.
 
-Acknowledged is what was taken in, what is of no use to us, and what can never be read: it would
-come again and again. Not acknowledged is what fails for now alone, as without a database.
+An event is acknowledged when it was accepted, when nothing listens to it, and when it can never
+be read, as Slack would send it again and again. It is not acknowledged when it may succeed later,
+as when the database is away.
 """
 
 import asyncio
@@ -53,7 +54,7 @@ def is_for_now(error: Exception) -> bool:
 
 
 class Dispatcher:
-    """Gives events to the app, by whichever way they came."""
+    """Dispatches events to the app, from a socket or over HTTP."""
 
     def __init__(
         self,
@@ -61,7 +62,7 @@ class Dispatcher:
         unreadable: Unreadable,
         locale_of: Callable[[dict[str, Any]], Awaitable[str | None]],
     ) -> None:
-        """Prepare to hand on; nothing that a listener raises gets past this.
+        """Register the error handler; nothing that a listener raises passes it.
 
         Args:
             locale_of: Returns the locale of who used the app, as `People.locale_of` does.
@@ -72,7 +73,7 @@ class Dispatcher:
         app.error(_failed(unreadable))
 
     async def dispatch(self, payload: object) -> BoltResponse:
-        """Hand an event on; the status is DONE, with what Slack is answered, or NOT_YET.
+        """Return the response to an event: status DONE, or NOT_YET to have it sent again.
 
         Args:
             payload: What an envelope or a request holds, of any form.
@@ -90,7 +91,7 @@ class Dispatcher:
         return BoltResponse(status=DONE)
 
     def passed_over(self, payload: object, error: Exception) -> BoltResponse:
-        """Note what can never be read; return what Slack is answered."""
+        """Note what can never be read; return the response to Slack."""
         body = payload if isinstance(payload, dict) else {}
         self._unreadable.note(kind_of(body) or ENVELOPE, id_of(body), error)
         return BoltResponse(status=DONE)

@@ -20,8 +20,8 @@ from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import AgentRequest, Course, now
 from core.policies.store import HintSteps
-from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
+from core.privacy.personal_export import PersonalExport
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.channels.exchanges import Exchanges
@@ -111,7 +111,7 @@ async def fill(engine: AsyncEngine) -> None:
 
 async def test_it_shows_a_row_of_every_table_with_anything_of_people(engine: AsyncEngine) -> None:
     await fill(engine)
-    shown = await Disclosure(engine).of([ANN])
+    shown = await PersonalExport(engine).of([ANN])
     assert set(shown["stored"]) == {*re.findall(r"^\| `(\w+)` \|", OF_PEOPLE, re.MULTILINE)}
     assert all(shown["stored"].values()), shown["stored"]
     assert len(shown["stored"]["turns"]) == 2
@@ -120,28 +120,28 @@ async def test_it_shows_a_row_of_every_table_with_anything_of_people(engine: Asy
 
 async def test_it_shows_nothing_of_others_and_no_secret(engine: AsyncEngine) -> None:
     await fill(engine)
-    text = json.dumps(await Disclosure(engine).of([ANN]))
+    text = json.dumps(await PersonalExport(engine).of([ANN]))
     assert BEN not in text
     assert "terces" not in text
-    both = await Disclosure(engine).of([ANN, BEN])
+    both = await PersonalExport(engine).of([ANN, BEN])
     assert len(both["stored"]["votes"]) == 4
 
 
 async def test_nothing_is_shown_of_somebody_unknown_or_forgotten(engine: AsyncEngine) -> None:
     await fill(engine)
-    assert not any((await Disclosure(engine).of(["eve"]))["stored"].values())
-    assert not any((await Disclosure(engine).of([]))["stored"].values())
+    assert not any((await PersonalExport(engine).of(["eve"]))["stored"].values())
+    assert not any((await PersonalExport(engine).of([]))["stored"].values())
     await personal(engine).forget([ANN])
-    left = (await Disclosure(engine).of([ANN]))["stored"]
+    left = (await PersonalExport(engine).of([ANN]))["stored"]
     assert [table for table, rows in left.items() if rows] == ["staff", "token_usage"]
-    assert any((await Disclosure(engine).of([BEN]))["stored"].values())
+    assert any((await PersonalExport(engine).of([BEN]))["stored"].values())
 
 
 async def test_what_is_being_answered_is_shown_too(engine: AsyncEngine) -> None:
     inbox, waiting = inbox_of(engine), event(1, user_id=ANN, text="What is a sluice gate?")
     await inbox.accept(waiting)
     assert await inbox.claim(timedelta(minutes=1), PLATFORMS) is not None
-    (row,) = (await Disclosure(engine).of([ANN]))["stored"]["inbox"]
+    (row,) = (await PersonalExport(engine).of([ANN]))["stored"]["inbox"]
     assert row["request"]["query_text"] == "What is a sluice gate?"
     assert row["state"] == "waiting"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.context.gist import LONGEST_QUESTION, asks, gist, shortened_question
+from adapters.context.long_question import LONGEST_QUESTION, asks, gist, shortened_question
 from core.errors import QuestionTooLong
 from core.models import MAX_QUESTION, MAX_THREAD_MESSAGE
 

@@ -1,4 +1,4 @@
-"""A long question as one that can be searched for, and as the material it stands in."""
+"""Shortens a long question to what it asks, and keeps the whole as thread messages."""
 
 from collections.abc import Iterator, Sequence
 
