@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import NonNegativeInt
 
 from bot.cli.rehearsing import rehearsed
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services
 from core.evaluation.questions import GoldQuestion
 from core.models import AgentResponse
 from core.models.fields import Model

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.errors import IngestionError
 from core.evaluation.questions import read_questions
 from core.index.embedded.edge import EdgeIndex

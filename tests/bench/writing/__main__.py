@@ -17,8 +17,9 @@ from pydantic import SecretStr
 
 from bot.cli.rehearsing import rehearsed
 from bot.providers.models import prices
+from bot.services import Services
 from bot.settings import AnswerSettings, Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.answering.agent import Agent
 from core.evaluation.questions import GoldQuestion
 from core.models import AgentConfiguration, AgentResponse, Outcome

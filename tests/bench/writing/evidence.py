@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
-from bot.wiring import Services
+from bot.services import Services
 from core.evaluation.metrics import interval
 from core.evaluation.questions import GoldQuestion
 from core.models import MAX_QUESTION, RetrievalToolInput
