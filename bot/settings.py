@@ -173,6 +173,8 @@ class IngestSettings(_Group):
     """Size limit of one document."""
     max_repository_megabytes: Annotated[int, Field(ge=1)] = 500
     """Size limit of one git repository: as it is sent, and of its files together."""
+    max_recognised_pages: Annotated[int, Field(ge=0)] = 500
+    """Of one document, how many scanned pages are recognised; 0: none."""
     user_agent: str = "Glossator"
     least_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
     """Of the text-like files of a run's sources, how many must be read; 0: any number."""

@@ -10,6 +10,7 @@ EXTRAS: Mapping[str, tuple[str, str]] = {
     "openai": ("openai", "A model that speaks chat completions needs"),
     "postgres": ("asyncpg", "A PostgreSQL database needs"),
     "qdrant": ("qdrant_client", "A Qdrant server needs"),
+    "ocr": ("pypdfium2", "Scanned pages need"),
     "office": ("docx", "Word and PowerPoint files need"),
 }
 """A package that each brings, and what it is for, as its sentence begins."""

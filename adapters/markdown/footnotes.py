@@ -30,7 +30,8 @@ class Footnote:
     title: str
     """The page's title and the path of headings, without addresses."""
     locator: str
-    """The page, slide, cell or time, such as `p. 3` or `1:05`; empty where the book has none."""
+    """The page, slide, cell or time, such as `p. 3` or `1:05`, and whether its text was recognised
+    from a scan; empty where there is nothing of it."""
     url: str | None
     """Where it can be read; None for a course that is not published."""
     file: str
@@ -68,9 +69,11 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
         title = text("verified-source", date=day)
         return Footnote((), title, "", None, chunk.source_file, ())
     path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
-    locators = (
+    locators = [
         _locator(kind, chunk.metadata[kind]) for kind in _LOCATORS if kind in chunk.metadata
-    )
+    ]
+    if chunk.is_recognised:
+        locators.append(text("answer-recognised"))
     return Footnote(
         markers=(),
         title=prose_without_links(" › ".join(path)),

@@ -16,7 +16,7 @@ from bot.doctor.accounts import check_account
 from bot.doctor.disk import check_disks
 from bot.doctor.findings import Finding, failed, misconfigured, warning
 from bot.doctor.models import check_marks, check_models
-from bot.doctor.sources import check_sources
+from bot.doctor.sources import check_scans, check_sources
 from bot.doctor.staff import check_staff
 from bot.handbook import COURSE
 from bot.keyring.keys import Keys, prove, short_keys
@@ -114,6 +114,8 @@ async def _findings() -> AsyncIterator[Finding]:
     elif state is SchemaState.BEHIND:
         yield _no_course(course_file)
     async for finding in check_sources(course_file):
+        yield finding
+    async for finding in check_scans(course_file, settings.ingest.max_recognised_pages):
         yield finding
 
 

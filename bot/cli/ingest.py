@@ -104,6 +104,7 @@ async def _ingest_one(
     partial: bool,
     quiet: bool,
 ) -> IngestReport:
+    from core.ingestion.recognition.recognition import find_recognition
     from core.ingestion.sources.opening import open_sources, origin_of
 
     if not sources:
@@ -123,6 +124,7 @@ async def _ingest_one(
             user_agent=settings.user_agent,
             repositories=opened.settings.data_dir / REPOSITORIES / course_id,
             max_repository_bytes=settings.max_repository_megabytes * 1_000_000,
+            recognition=await find_recognition(course.language, settings.max_recognised_pages),
             is_one_of_several=len(others) > 1 and set(map(origin_of, sources)) <= (listed or set()),
         ) as readable:
             course = _with_site(course, readable.base_url)

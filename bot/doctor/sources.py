@@ -1,4 +1,4 @@
-"""What `glossator doctor` says of sources: whether they are there, and can be read here."""
+"""What `glossator doctor` says of sources: are they there, and what can be read here."""
 
 from collections.abc import AsyncIterator
 
@@ -6,6 +6,9 @@ from bot.course_file import CourseFile
 from bot.doctor.findings import Finding, failed, warning
 from core.errors import BotError
 from core.ingestion.sources.opening import is_git, is_gone
+
+_UNREAD = "scanned pages{whose} are named, and not read: {why}"
+_LANGUAGES_NAMED = 12
 
 
 async def check_sources(course_file: CourseFile) -> AsyncIterator[Finding]:
@@ -22,6 +25,38 @@ async def check_sources(course_file: CourseFile) -> AsyncIterator[Finding]:
     named = [source for name in course_file.tables for source in course_file.sources(name)]
     if repositories := [source for source in named if is_git(source)]:
         yield await _check_git(repositories)
+
+
+async def check_scans(course_file: CourseFile, most_pages: int) -> AsyncIterator[Finding]:
+    """Check what recognises scanned pages, which a course can do without.
+
+    A warning says where only the data of a course's language is missing.
+
+    Args:
+        most_pages: of one document; 0: none are recognised.
+    """
+    from core.extras import is_installed
+    from core.ingestion.recognition.recognition import recognition_with
+    from core.ingestion.recognition.tesseract import find_tesseract
+
+    tesseract = await find_tesseract()
+    courses: dict[str, list[str]] = {}
+    for name in course_file.tables:
+        courses.setdefault(course_file.language(name), []).append(name)
+    missing = {
+        language: recognition_with(tesseract, language, most_pages).missing
+        for language in courses or ["en"]
+    }
+    if tesseract is None or not most_pages or not is_installed("ocr"):
+        yield Finding("scans", _UNREAD.format(whose="", why=next(iter(missing.values()))))
+        return
+    named = ", ".join(tesseract.languages[:_LANGUAGES_NAMED])
+    more = ", …" if len(tesseract.languages) > _LANGUAGES_NAMED else ""
+    yield Finding("scans", f"tesseract {tesseract.version} recognises pages in {named}{more}")
+    for language, why in missing.items():
+        if why:
+            whose = f" of {', '.join(courses[language])}" if courses else ""
+            yield warning("scans", _UNREAD.format(whose=whose, why=why))
 
 
 async def _check_git(repositories: list[str]) -> Finding:

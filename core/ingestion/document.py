@@ -50,6 +50,8 @@ class Block:
     """As its markup says; else it is told by where the block stands."""
     linked: float = 0.0
     """The share of its letters that stand in links, 0 to 1."""
+    recognised: bool = False
+    """Whether a program read it from a picture of the page, as of a scan."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,8 @@ class Chunk(Model):
     char_end: Count
     """`content_text` is the document's text from `char_start` up to `char_end`."""
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
-    """`page`, `slide`, `cell` or `line_start` and `line_end`, from 1; `second`; `trusted`.
+    """`page`, `slide`, `cell` or `line_start` and `line_end`, from 1; `second`; `trusted`;
+    `recognised`.
 
     `verified`, an ISO date: it is no passage of the book, but what the course's staff said."""
     blocks: tuple[ChunkBlock, ...] = Field(default=(), exclude=True, repr=False)
@@ -87,6 +88,11 @@ class Chunk(Model):
     def is_trusted(self) -> bool:
         """Whether its source was ingested as trusted: nothing of it is withheld."""
         return bool(self.metadata.get("trusted"))
+
+    @property
+    def is_recognised(self) -> bool:
+        """Whether text of it was read from a picture of the page, as of a scan."""
+        return bool(self.metadata.get("recognised"))
 
     @property
     def verified_on(self) -> date | None:

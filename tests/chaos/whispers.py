@@ -61,6 +61,11 @@ def was_refused_by_platform(deed: object) -> bool:
     return isinstance(deed, slack.Interaction) and deed.failure is not None
 
 
+def was_told_to_ask_again(deed: object) -> bool:
+    """Return whether who gave a command was told to ask again if no answer comes in a minute."""
+    return any(said(message_text(message)) is Said.SLOW for message in messages_of(deed))
+
+
 def message_text(message: Message) -> str:
     """Return all that a message shows."""
     return message.text if isinstance(message, discord.Message) else message.shown

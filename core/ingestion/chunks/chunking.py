@@ -47,6 +47,8 @@ class DocumentPassage:
     token_count: int
     locator: dict[str, int] = field(default_factory=dict)
     blocks: tuple[ChunkBlock, ...] = ()
+    recognised: bool = False
+    """Whether text of it was read from a picture of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ def _passage(
         count_tokens(content),
         locator,
         tuple(sorted(blocks_of(group), key=lambda block: (block.start, block.end))),
+        any(block.recognised for block in group),
     )
 
 

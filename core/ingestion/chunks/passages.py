@@ -7,7 +7,12 @@ from urllib.parse import quote, urldefrag
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from core.errors import UnsupportedDocument
-from core.ingestion.chunks.chunking import ChunkedDocument, Section, chunk_document
+from core.ingestion.chunks.chunking import (
+    ChunkedDocument,
+    DocumentPassage,
+    Section,
+    chunk_document,
+)
 from core.ingestion.document import ParsedDocument
 from core.models import Chunk, Course, is_on_site
 from core.storage.catalogue import DocumentRecord, SectionRecord
@@ -119,9 +124,14 @@ def _chunks(
             token_count=passage.token_count,
             char_start=passage.char_start,
             char_end=passage.char_end,
-            metadata=passage.locator | ({"trusted": 1} if place.is_trusted else {}),
+            metadata=passage.locator | _marks(place, passage),
             blocks=passage.blocks,
         )
+
+
+def _marks(place: Placement, passage: DocumentPassage) -> dict[str, int]:
+    marks = {"trusted": place.is_trusted, "recognised": passage.recognised}
+    return {name: 1 for name, holds in marks.items() if holds}
 
 
 def _link(place: Placement, section: Section, locator: dict[str, int]) -> str | None:

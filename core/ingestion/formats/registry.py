@@ -13,6 +13,7 @@ from core.extras import how_to_add, is_installed
 from core.ingestion.document import ParsedDocument
 from core.ingestion.formats.characters import visible_document
 from core.ingestion.formats.decoding import DecodedText, decode_text, looks_like_text
+from core.ingestion.formats.pdf.scans import UNREAD, Scans
 
 _FORMAT_BY_SUFFIX: Mapping[str, str] = {
     ".md": "markdown",
@@ -90,6 +91,7 @@ def parse(
     *,
     dialect: str,
     read_include: Callable[[str], str | None],
+    scans: Scans = UNREAD,
 ) -> ParsedDocument:
     """Return the document in `data` as blocks of text.
 
@@ -98,6 +100,7 @@ def parse(
         media_type: what a web server said, with or without a charset.
         dialect: which Markdown the course is written in; other formats ignore it.
         read_include: gives the text of a file that a Markdown page includes, or none.
+        scans: how pages of a PDF without text are read.
 
     Raises:
         UnsupportedDocument: with a reason that follows the document's name: "is empty".
@@ -106,7 +109,7 @@ def parse(
         raise UnsupportedDocument("is empty")
     kind = detect_format(data, name, media_type)
     try:
-        document = _parse_as(kind, data, _charset(media_type), dialect, read_include)
+        document = _parse_as(kind, data, _charset(media_type), dialect, read_include, scans)
     except RecursionError as error:
         raise UnsupportedDocument("is nested too deeply") from error
     document = visible_document(document)
@@ -189,6 +192,7 @@ def _parse_as(
     charset: str | None,
     dialect: str,
     read_include: Callable[[str], str | None],
+    scans: Scans,
 ) -> ParsedDocument:
     """Import one parser and run it, so reading Markdown never loads the PDF library."""
     match kind:
@@ -214,7 +218,7 @@ def _parse_as(
         case "pdf":
             from core.ingestion.formats.pdf.reader import parse_pdf
 
-            return parse_pdf(data)
+            return parse_pdf(data, scans)
         case "docx" | "pptx":
             return _parse_office(kind, data)
         case "epub":

@@ -5,8 +5,6 @@ import contextlib
 import os
 import re
 import shutil
-import signal
-import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import ServiceError, SourceUnavailable, UnsupportedDocument
+from core.ingestion.limited_program import end, limited
 
 LEAST_VERSION = (2, 37)
 """Older ones cannot be bound to an address that was checked."""
@@ -45,15 +44,6 @@ _SETTINGS = {
     "submodule.recurse": "false",
     "transfer.bundleURI": "false",
 }
-_LIMITED = """
-import os, resource, sys
-for kind, value in (("AS", sys.argv[1]), ("FSIZE", sys.argv[2]), ("CORE", "0")):
-    most = resource.getrlimit(getattr(resource, "RLIMIT_" + kind))[1]
-    value = int(value) if most < 0 else min(int(value), most)
-    if kind != "AS" or sys.platform == "linux":
-        resource.setrlimit(getattr(resource, "RLIMIT_" + kind), (value, value))
-os.execv(sys.argv[3], sys.argv[3:])
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +120,7 @@ class GitProgram:
         """Start git, and end it with all that it started when the block ends."""
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._limited([self.path, *arguments]),
+                *limited([self.path, *arguments], AS=_MEMORY_BYTES, FSIZE=self.max_bytes),
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
@@ -144,14 +134,8 @@ class GitProgram:
         try:
             yield process
         finally:
-            _end(process)
+            end(process)
             await process.wait()
-
-    def _limited(self, command: Sequence[str]) -> Sequence[str]:
-        if sys.platform == "win32":
-            return command
-        limits = (str(_MEMORY_BYTES), str(self.max_bytes))
-        return (sys.executable, "-I", "-S", "-c", _LIMITED, *limits, *command)
 
     async def _await(self, process: asyncio.subprocess.Process, repository: Path) -> None:
         ended = asyncio.ensure_future(process.wait())
@@ -230,15 +214,6 @@ def _environment(home: Path, protocol: str) -> dict[str, str]:
         "LC_ALL": "C",
         "SSH_ASKPASS": "",
     }
-
-
-def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill git with what it started, unless it has ended."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import UnsupportedDocument
+from core.ingestion.formats.pdf.scans import PagePicture, Scans
 from core.ingestion.sandbox.confinement import (
     AuditHook,
     grant_processor_seconds,
@@ -15,7 +17,10 @@ from core.ingestion.sandbox.confinement import (
 from core.ingestion.sandbox.messages import (
     ParseJob,
     document_frames,
+    drawing_frame,
+    picture_frames,
     read_job,
+    read_text,
     ready_frame,
     refusal_frame,
 )
@@ -33,7 +38,28 @@ def main() -> None:
         grant_processor_seconds(seconds)
         root = Path(os.path.realpath(job.include_root)) if job.include_root else None
         hook.include_root = root
-        _send(answers, _answer(job, _include_reader(root, job)))
+        scans = _scans(job, seconds, jobs, answers, hook)
+        _send(answers, _answer(job, _include_reader(root, job), scans))
+
+
+def _scans(
+    job: ParseJob, seconds: float, jobs: BinaryIO, answers: BinaryIO, hook: AuditHook
+) -> Scans:
+    """Return what has the parent recognise pictures; to draw each one, there are `seconds`."""
+
+    def read(picture: PagePicture) -> bytes:
+        _send(answers, picture_frames(picture))
+        text = read_text(jobs)
+        grant_processor_seconds(seconds)
+        return text
+
+    @contextmanager
+    def loading() -> Iterator[None]:
+        _send(answers, [drawing_frame()])
+        with hook.loading_libraries():
+            yield
+
+    return Scans(read, job.most_scans, job.missing, loading)
 
 
 def _include_reader(root: Path | None, job: ParseJob) -> Callable[[str], str | None]:
@@ -45,7 +71,9 @@ def _include_reader(root: Path | None, job: ParseJob) -> Callable[[str], str | N
     return include_reader(root, job.name, job.include_folders, job.dialect)
 
 
-def _answer(job: ParseJob, read_include: Callable[[str], str | None]) -> Iterator[bytes]:
+def _answer(
+    job: ParseJob, read_include: Callable[[str], str | None], scans: Scans
+) -> Iterator[bytes]:
     from core.ingestion.formats.registry import parse
 
     try:
@@ -55,6 +83,7 @@ def _answer(job: ParseJob, read_include: Callable[[str], str | None]) -> Iterato
             job.media_type,
             dialect=job.dialect,
             read_include=read_include,
+            scans=scans,
         )
         yield from document_frames(document, retire=holds_too_much())
     except UnsupportedDocument as error:

@@ -10,6 +10,8 @@ has no secrets in its environment and the parent checks every word it says.
 import math
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ _REFUSED_FAMILIES = frozenset(
         *("winreg", "_winapi", "signal", "tempfile"),
     }
 )
+_LOADS = frozenset({"ctypes.dlopen", "ctypes.dlsym"})
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -36,6 +39,7 @@ class AuditHook:
     def __init__(self) -> None:
         """Allow reading where Python finds its modules; `include_root` is allowed as well."""
         self.include_root: Path | None = None
+        self._may_load = False
         # An editable install finds our own package without its folder standing in sys.path.
         folders = {*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix, *core.__path__}
         self._import_roots = [Path(os.path.realpath(folder)) for folder in folders if folder]
@@ -44,9 +48,20 @@ class AuditHook:
         """Put the hook in place, for the rest of the process's life."""
         sys.addaudithook(self._audit)
 
+    @contextmanager
+    def loading_libraries(self) -> Iterator[None]:
+        """Allow machine code to be loaded, while a package of ours is imported that has some."""
+        self._may_load = True
+        try:
+            yield
+        finally:
+            self._may_load = False
+
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             self._audit_open(*arguments)
+            return
+        if self._may_load and event in _LOADS:
             return
         family = event.partition(".")[0]
         if family in _REFUSED_FAMILIES or (family == "os" and event not in _READS_OF_OS):

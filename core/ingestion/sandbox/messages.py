@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, BlockRole, ParsedDocument
+from core.ingestion.formats.pdf.scans import MOST_PIXELS, PagePicture
 
 LENGTH_BYTES = 4
 """A frame is its length, four bytes, most significant first, then that many bytes."""
@@ -20,6 +21,7 @@ MAX_BLOCKS = 200_000
 _PART_BYTES = 256_000
 _MAX_SHORT_TEXT = 2_000
 _MAX_SHORT_TEXTS = 1_000
+_MOST_DPI = 1_000
 _LOCATOR_NAMES = frozenset({"page", "slide", "cell", "second", "line_start", "line_end"})
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -42,6 +44,10 @@ class ParseJob:
     """The folder from which its pages may include files; none allows no includes."""
     include_folders: tuple[str, ...] = ()
     """Folders in `include_root`, beside the page's own, where included files are looked for."""
+    most_scans: int = 0
+    """How many pages without text the child may ask to have recognised."""
+    missing: str = ""
+    """Where none are recognised: why, and what is to be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,30 @@ class Finished:
     reason: str
     retire: bool
     """Whether the child holds so much memory that another should take its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The child is about to draw a page, and then asks for the text on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureHead:
+    """What is known of a picture whose pixels are the next frame."""
+
+    width: int
+    height: int
+    dpi: int
+
+    def picture(self, pixels: bytes) -> PagePicture:
+        """Return the picture.
+
+        Raises:
+            InvalidMessage: when it has not as many pixels as was said.
+        """
+        if len(pixels) != self.width * self.height:
+            raise InvalidMessage("a picture is not as large as was said")
+        return PagePicture(self.width, self.height, self.dpi, pixels)
 
 
 def job_parts(job: ParseJob, seconds: float) -> Iterator[bytes | memoryview]:
@@ -79,6 +109,29 @@ def read_job(stream: BinaryIO) -> tuple[ParseJob, float] | None:
     return ParseJob(data, **fields, include_root=Path(root) if root else None), seconds
 
 
+def drawing_frame() -> bytes:
+    """Return what the child says before it draws the pages of a document."""
+    return _frame({"drawing": True})
+
+
+def picture_frames(picture: PagePicture) -> Iterator[bytes]:
+    """Yield the picture of a page as the child sends it."""
+    size = {"width": picture.width, "height": picture.height, "dpi": picture.dpi}
+    yield _frame({"picture": size})
+    yield len(picture.pixels).to_bytes(LENGTH_BYTES, "big")
+    yield picture.pixels
+
+
+def text_parts(text: bytes) -> tuple[bytes, bytes]:
+    """Return what was recognised on a picture as the child reads it."""
+    return len(text).to_bytes(LENGTH_BYTES, "big"), text
+
+
+def read_text(stream: BinaryIO) -> bytes:
+    """Return what was recognised on the picture that was sent."""
+    return stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
+
+
 def ready_frame() -> bytes:
     """Return what the child says when it is about to read its first job."""
     return _frame({"ready": True})
@@ -101,6 +154,7 @@ def document_frames(document: ParsedDocument, *, retire: bool) -> Iterator[bytes
                 "locator": dict(block.locator),
                 "role": block.role,
                 "linked": block.linked,
+                "recognised": block.recognised,
             }
         )
     yield _frame(
@@ -125,8 +179,8 @@ class Answer:
         self._blocks: list[Block] = []
         self._characters = 0
 
-    def take(self, body: bytes) -> Finished | None:
-        """Return the end of the answer, or none while more is to come.
+    def take(self, body: bytes) -> Finished | Drawing | PictureHead | None:
+        """Return the end of the answer, or what is asked before it; none for a part of it.
 
         Raises:
             InvalidMessage: when a field is missing, too large or not of its type.
@@ -137,10 +191,14 @@ class Answer:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise InvalidMessage(f"{type(error).__name__} in a frame") from error
 
-    def _take(self, fields: dict[str, Any]) -> Finished | None:
+    def _take(self, fields: dict[str, Any]) -> Finished | Drawing | PictureHead | None:
         if "kind" in fields:
             self._add(_block(fields))
             return None
+        if "drawing" in fields:
+            return Drawing()
+        if "picture" in fields:
+            return _picture_head(**fields["picture"])
         if "reason" in fields:
             return Finished(None, _checked_text(fields["reason"]), fields["retire"] is True)
         title, warnings = fields["title"], fields["warnings"]
@@ -181,7 +239,7 @@ def _short(text: str) -> str:
 
 
 def _description(job: ParseJob) -> dict[str, Any]:
-    names = ("name", "media_type", "dialect", "include_folders")
+    names = ("name", "media_type", "dialect", "include_folders", "most_scans", "missing")
     return {name: getattr(job, name) for name in names}
 
 
@@ -195,8 +253,16 @@ def _block(fields: dict[str, Any]) -> Block:
     anchor = _checked_text(anchor) if anchor is not None else None
     linked = fields["linked"]
     _check(type(linked) in (int, float) and 0 <= linked <= 1)
+    recognised = fields["recognised"]
+    _check(type(recognised) is bool)
     kind, role = BlockKind(fields["kind"]), BlockRole(fields["role"])
-    return Block(kind, text, level, anchor, locator, role, linked)
+    return Block(kind, text, level, anchor, locator, role, linked, recognised)
+
+
+def _picture_head(width: Any, height: Any, dpi: Any) -> PictureHead:
+    _check(all(type(one) is int and one > 0 for one in (width, height, dpi)))
+    _check(width * height <= MOST_PIXELS and dpi <= _MOST_DPI)
+    return PictureHead(width, height, dpi)
 
 
 def _is_place(name: str, place: Any) -> bool:

@@ -4,17 +4,22 @@ import asyncio
 import contextlib
 import os
 import sys
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from core.errors import ServiceError
+from core.ingestion.formats.pdf.scans import PagePicture
 from core.ingestion.sandbox.messages import (
     LENGTH_BYTES,
     MAX_FRAME_BYTES,
     Answer,
+    Drawing,
     Finished,
     InvalidMessage,
     ParseJob,
+    PictureHead,
     job_parts,
+    text_parts,
 )
 
 _START_SECONDS = 30.0
@@ -22,6 +27,7 @@ _FAREWELL_SECONDS = 2.0
 _ENVIRONMENT = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 _STDERR_BYTES = 4_000
 Stream = TypeVar("Stream")
+Recognise = Callable[[PagePicture], Awaitable[bytes]]
 _COMMAND = (sys.executable, "-P", "-m", "core.ingestion.sandbox.child")
 
 
@@ -33,6 +39,8 @@ class ParserProcess:
         self._stdin, self._stdout = _piped(process.stdin), _piped(process.stdout)
         self.last_words = b""
         """The end of what the child wrote to standard error."""
+        self.is_drawing = False
+        """Whether it has begun to draw pages of the document that it parses."""
         self._listening = asyncio.create_task(self._listen(_piped(process.stderr)))
 
     @classmethod
@@ -71,22 +79,41 @@ class ParserProcess:
         """Whether the child has not ended, as far as is known here."""
         return self._process.returncode is None and not self._stdout.at_eof()
 
-    async def parse(self, job: ParseJob, seconds: float) -> Finished:
+    async def parse(self, job: ParseJob, seconds: float, recognise: Recognise) -> Finished:
         """Return the child's answer.
+
+        Args:
+            seconds: before the answer, and for each page that is drawn on the way; what
+                `recognise` takes is not counted.
+            recognise: returns the lines of text on the picture of a page.
 
         Raises:
             TimeoutError: when it takes longer than `seconds`.
             InvalidMessage: when the child says what no intact child says.
             EOFError, ConnectionError: when the child has died.
         """
-        async with asyncio.timeout(seconds):
-            for part in job_parts(job, seconds):
-                self._stdin.write(part)
-                await self._stdin.drain()
-            answer = Answer()
-            while (finished := answer.take(await self._frame())) is None:
-                pass
-            return finished
+        clock = asyncio.get_running_loop().time
+        self.is_drawing, pictures, answer = False, 0, Answer()
+        async with asyncio.timeout(seconds) as limit:
+            await self._write(job_parts(job, seconds))
+            while not isinstance(said := answer.take(await self._frame()), Finished):
+                if isinstance(said, Drawing):
+                    self.is_drawing = True
+                elif isinstance(said, PictureHead):
+                    pictures += 1
+                    if pictures > job.most_scans:
+                        raise InvalidMessage("more pages are drawn than may be")
+                    picture = said.picture(await self._frame())
+                    limit.reschedule(None)
+                    text = await recognise(picture)
+                    limit.reschedule(clock() + seconds)
+                    await self._write(text_parts(text))
+            return said
+
+    async def _write(self, parts: Iterable[bytes | memoryview]) -> None:
+        for part in parts:
+            self._stdin.write(part)
+            await self._stdin.drain()
 
     async def end(self) -> int:
         """Let a child that closed its output end by itself, and return its exit code."""

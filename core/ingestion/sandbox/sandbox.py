@@ -3,11 +3,13 @@
 import asyncio
 import logging
 import signal
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import ParsedDocument
+from core.ingestion.recognition.recognition import Recognition
 from core.ingestion.sandbox.messages import Finished, InvalidMessage, ParseJob
 from core.ingestion.sandbox.parser_process import ParserProcess
 
@@ -32,9 +34,16 @@ class Sandbox:
             document = await sandbox.parse(ParseJob(data, "chapter.pdf"))
     """
 
-    def __init__(self, *, seconds: float = _SECONDS) -> None:
-        """`seconds` is the longest that one document may take."""
+    def __init__(
+        self, *, seconds: float = _SECONDS, recognition: Recognition | None = None
+    ) -> None:
+        """`seconds` is the longest that one document may take, and each page that is drawn.
+
+        Args:
+            recognition: how pages of a PDF without text are read; None: they are not.
+        """
         self._seconds = seconds
+        self.recognition = recognition or Recognition()
         self._turn = asyncio.Lock()
         self._child: ParserProcess | None = None
         self._bytes_left = 0
@@ -61,23 +70,31 @@ class Sandbox:
                 "needs more than 1 GiB of memory", "takes longer than 20 s to read" ...
             ServiceError: when no child can be started.
         """
+        recognition = self.recognition
+        job = replace(job, most_scans=recognition.most_pages, missing=recognition.missing)
         async with self._turn:
-            child = await self._ready_child(len(job.data))
-            finished: Finished | None = None
-            try:
-                finished = await child.parse(job, self._seconds)
-            except TimeoutError as error:
-                raise UnsupportedDocument(self._too_slow()) from error
-            except InvalidMessage as error:
-                raise UnsupportedDocument(_CRASHED) from error
-            except (EOFError, ConnectionError) as error:
-                raise UnsupportedDocument(self._cause_of_death(await child.end())) from error
-            finally:
-                if finished is None or finished.retire:
-                    await self._stop()
+            finished = await self._answer(job)
         if finished.document is None:
             raise UnsupportedDocument(finished.reason)
         return finished.document
+
+    async def _answer(self, job: ParseJob) -> Finished:
+        """Return a child's answer, where it dies over its pictures without what they show."""
+        child = await self._ready_child(len(job.data))
+        finished: Finished | None = None
+        try:
+            pages = self.recognition.pages()
+            finished = await child.parse(job, self._seconds, pages.read)
+            return finished
+        except (TimeoutError, InvalidMessage, EOFError, ConnectionError) as error:
+            cause = await self._cause(child, error)
+            if not child.is_drawing:
+                raise UnsupportedDocument(cause) from error
+        finally:
+            if finished is None or finished.retire:
+                await self._stop()
+        without = replace(job, most_scans=0, missing=f"while its pages are drawn, it {cause}")
+        return await self._answer(without)
 
     async def _ready_child(self, size: int) -> ParserProcess:
         """Return a child for `size` more bytes; one that died or served many is replaced."""
@@ -97,7 +114,13 @@ class Sandbox:
             if child.last_words:
                 logger.debug("the parsing process said: %r", child.last_words)
 
-    def _cause_of_death(self, code: int) -> str:
+    async def _cause(self, child: ParserProcess, error: Exception) -> str:
+        """Return why there is no answer, as words that follow the document's name."""
+        if isinstance(error, TimeoutError):
+            return self._too_slow()
+        if isinstance(error, InvalidMessage):
+            return _CRASHED
+        code = await child.end()
         if code == -getattr(signal, "SIGXCPU", 0):
             return self._too_slow()
         if code == -getattr(signal, "SIGKILL", 0):

@@ -74,7 +74,8 @@ class _File:
             raise SourceUnavailable(f"cannot be read: {error.strerror}") from error
 
     def fingerprint(self) -> str:
-        return digest_of(self.data, self.place, self.page.dialect, self.assets)
+        facts = self.reader.sandbox.recognition.facts(self.data)
+        return digest_of(self.data, self.place, self.page.dialect, self.assets, *facts)
 
     async def parse(self) -> ParsedDocument:
         page = self.page

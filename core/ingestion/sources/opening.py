@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from core.errors import IngestionError
 from core.ingestion.account.matches import unread_matches
+from core.ingestion.recognition.recognition import Recognition
 from core.ingestion.sandbox.sandbox import Sandbox
 from core.ingestion.sites.detection import detect_site, loose_page
 from core.ingestion.sites.page_files import well_formed
@@ -45,6 +46,7 @@ async def open_sources(
     repositories: Path | None = None,
     max_repository_bytes: int = _REPOSITORY_BYTES,
     is_one_of_several: bool = False,
+    recognition: Recognition | None = None,
 ) -> AsyncIterator[Readable]:
     """Open the sources that `names` stand for; parsing and fetching end with the block.
 
@@ -56,6 +58,7 @@ async def open_sources(
         repositories: the folder in which the files of git repositories are kept, so that what
             has not changed is not fetched again; None: a folder that goes when the block ends.
         is_one_of_several: whether the course has other sources than these.
+        recognition: how scanned pages are read; None: they are not.
 
     Raises:
         IngestionError: for a path or glob that matches nothing, or a repository that cannot be
@@ -63,7 +66,7 @@ async def open_sources(
         ServiceError: for a repository on a machine without git.
     """
     async with AsyncExitStack() as stack:
-        sandbox = await stack.enter_async_context(Sandbox())
+        sandbox = await stack.enter_async_context(Sandbox(recognition=recognition))
         reader = SourceReader(sandbox, max_bytes)
         if any(map(_is_of_the_web, names)):
             from core.ingestion.web.fetch import Fetcher  # with the web's libraries: 0.1 s

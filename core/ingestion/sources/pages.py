@@ -49,7 +49,8 @@ class _Page:
         self.place = replace(self.place, url=fetched.url)
 
     def fingerprint(self) -> str:
-        return digest_of(self.data, self.place, self.media_type)
+        facts = self.reader.sandbox.recognition.facts(self.data)
+        return digest_of(self.data, self.place, self.media_type, *facts)
 
     async def parse(self) -> ParsedDocument:
         name = urlsplit(self.place.source_file).path.rsplit("/", 1)[-1] or "index.html"

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -80,6 +81,11 @@ class PageLayout:
             size: min(rank, 4) for rank, size in enumerate(_clusters(large), start=1)
         }
 
+    @property
+    def body(self) -> float:
+        """The size of most of the text, in points; 0: there is none."""
+        return self._body
+
     def heading_level(self, line: PdfLine) -> int:
         """Return 1 to 4 for a short line in larger type, otherwise 0."""
         if len(line.text) > _MAX_HEADING or not re.search(r"[^\W\d_]", line.text):
@@ -115,13 +121,12 @@ class PageLayout:
         return ended and ((indented and not _BULLET.match(group[0].text)) or short)
 
     def _block(self, group: Sequence[PdfLine]) -> Block:
-        locator = {"page": group[0].page}
         if group[0].monospaced:
-            return Block(BlockKind.CODE, fenced(_indented(group)), locator=locator)
+            return block_of(group, BlockKind.CODE, fenced(_indented(group)))
         text = self.joined([line.text for line in group])
         if bullet := _BULLET.match(text):
-            return Block(BlockKind.LIST_ITEM, _bulleted(text, bullet), 1, locator=locator)
-        return Block(BlockKind.PARAGRAPH, text, locator=locator)
+            return block_of(group, BlockKind.LIST_ITEM, _bulleted(text, bullet), 1)
+        return block_of(group, BlockKind.PARAGRAPH, text)
 
     def joined(self, texts: Sequence[str]) -> str:
         """Return lines as one, words that a line end divides put together again.
@@ -141,6 +146,12 @@ class PageLayout:
         return whole
 
 
+def block_of(lines: Sequence[PdfLine], kind: BlockKind, text: str, level: int = 0) -> Block:
+    """Return a block of neighbouring lines of a page."""
+    recognised = any(line.recognised for line in lines)
+    return Block(kind, text, level, locator={"page": lines[0].page}, recognised=recognised)
+
+
 def joined_across_pages(blocks: Sequence[Block], layout: PageLayout) -> list[Block]:
     """Return the blocks with paragraphs that a page break cuts put together again."""
     whole: list[Block] = []
@@ -148,7 +159,7 @@ def joined_across_pages(blocks: Sequence[Block], layout: PageLayout) -> list[Blo
         last = whole[-1] if whole else None
         if last and _continues(last, block):
             text = layout.joined([last.text, block.text])
-            whole[-1] = Block(last.kind, text, last.level, locator=last.locator)
+            whole[-1] = replace(last, text=text, recognised=last.recognised or block.recognised)
         else:
             whole.append(block)
     return whole

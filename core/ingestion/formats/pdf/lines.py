@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pypdf import PageObject
@@ -26,6 +26,8 @@ class PdfLine:
     size: float
     monospaced: bool
     page: int = 0
+    recognised: bool = False
+    """Whether a program read it from a picture of the page."""
 
 
 @dataclass(slots=True)
@@ -130,9 +132,11 @@ def page_lines(page: PageObject, number: int) -> list[PdfLine]:
 
     Left out: invisible render modes, text under 1.5 points, outside the page, and white text
     on a page where nothing was painted before it. A page of which everything is invisible
-    is a scan with recognised text, and is kept.
+    is a scan with recognised text, and is kept as such.
     """
-    return _extract(page, number, _Ink(page)) or _extract(page, number, None)
+    if seen := _extract(page, number, _Ink(page)):
+        return seen
+    return [replace(line, recognised=True) for line in _extract(page, number, None)]
 
 
 def _extract(page: PageObject, number: int, ink: _Ink | None) -> list[PdfLine]:

@@ -3,7 +3,7 @@
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 
 from pypdf import PdfReader
@@ -11,9 +11,15 @@ from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
-from core.ingestion.formats.pdf.layout import PageLayout, joined_across_pages, without_furniture
+from core.ingestion.formats.pdf.layout import (
+    PageLayout,
+    block_of,
+    joined_across_pages,
+    without_furniture,
+)
 from core.ingestion.formats.pdf.lines import PdfLine, page_lines
 from core.ingestion.formats.pdf.outline import PdfOutline
+from core.ingestion.formats.pdf.scans import UNREAD, Scans
 
 _BROKEN = (
     *(PyPdfError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
@@ -28,14 +34,16 @@ _JUNK_TITLE = re.compile(
 _LISTED_PAGES = 10
 
 
-def parse_pdf(data: bytes) -> ParsedDocument:
+def parse_pdf(data: bytes, scans: Scans = UNREAD) -> ParsedDocument:
     """Return the pages of a PDF; each block has the number of its page.
 
-    Headings come from the outline and from larger type. A page that cannot be read is left
-    out with a warning.
+    Headings come from the outline and from larger type. A page without text is read as `scans`
+    says, and its blocks are marked as recognised; one that cannot be read is left out. Both are
+    named in a warning.
 
     Raises:
-        UnsupportedDocument: when the file is encrypted, damaged or has no text layer.
+        UnsupportedDocument: when the file is encrypted, damaged or has no text layer, and none
+            was recognised.
     """
     try:
         reader = _opened(data)
@@ -44,15 +52,18 @@ def parse_pdf(data: bytes) -> ParsedDocument:
         raise UnsupportedDocument("is encrypted") from error
     except _BROKEN as error:
         raise UnsupportedDocument("is a damaged PDF") from error
+    if len(warnings) == len(pages):
+        raise UnsupportedDocument("is a damaged PDF")
+    scanned = _numbers(pages, lambda lines: not lines)
+    warnings += _recognise(data, pages, scanned, scans)
+    why = _why_unread(len(scanned), scans)
     if not any(pages):
-        damaged = len(warnings) == len(pages)
-        raise UnsupportedDocument(
-            "is a damaged PDF" if damaged else "has no text layer (it is scanned)"
-        )
+        raise UnsupportedDocument(f"has no text layer (it is scanned){why}")
     blocks = _blocks(without_furniture(pages), _outline(reader))
     metadata = _metadata(reader)
     title = metadata.pop("title", None)
-    return document_of(title, blocks, metadata=metadata, warnings=[*warnings, *_blank(pages)])
+    warnings += _blank(pages, why)
+    return document_of(title, blocks, metadata=metadata, warnings=warnings)
 
 
 def _opened(data: bytes) -> PdfReader:
@@ -75,14 +86,49 @@ def _pages(reader: PdfReader) -> tuple[list[list[PdfLine]], list[str]]:
     return pages, warnings
 
 
-def _blank(pages: Sequence[Sequence[PdfLine]]) -> list[str]:
-    blank = [str(number) for number, lines in enumerate(pages, start=1) if not lines]
+def _recognise(
+    data: bytes, pages: list[list[PdfLine]], scanned: Sequence[int], scans: Scans
+) -> list[str]:
+    """Put recognised lines on scanned pages; return a warning that names all with such lines."""
+    if scanned and scans.most_pages:
+        with scans.loading():
+            from core.ingestion.formats.pdf.recognised import recognised_pages
+
+        found = recognised_pages(data, scanned, scans, PageLayout(pages).body)
+        for number, lines in found.items():
+            pages[number - 1] = lines
+    recognised = _numbers(pages, lambda lines: any(line.recognised for line in lines))
+    if not recognised:
+        return []
+    of = f"{len(recognised)} of {len(pages)} pages"
+    return [f"the text of {of} was recognised from a scan: {_listed(recognised)}"]
+
+
+def _blank(pages: Sequence[Sequence[PdfLine]], why: str) -> list[str]:
+    blank = _numbers(pages, lambda lines: not lines)
     if not blank:
         return []
-    more = ", …" if len(blank) > _LISTED_PAGES else ""
-    return [
-        f"{len(blank)} of {len(pages)} pages have no text: {', '.join(blank[:_LISTED_PAGES])}{more}"
-    ]
+    return [f"{len(blank)} of {len(pages)} pages have no text: {_listed(blank)}{why}"]
+
+
+def _why_unread(scanned: int, scans: Scans) -> str:
+    """Return what is to be known of pages that are still without text."""
+    if not scans.most_pages:
+        return f"; {scans.missing}" if scans.missing else ""
+    if scanned > scans.most_pages:
+        return f"; of a document, no more than {scans.most_pages:,} are recognised"
+    return "; no text was recognised there"
+
+
+def _numbers(
+    pages: Sequence[Sequence[PdfLine]], is_meant: Callable[[Sequence[PdfLine]], bool]
+) -> list[int]:
+    return [number for number, lines in enumerate(pages, start=1) if is_meant(lines)]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    more = ", …" if len(numbers) > _LISTED_PAGES else ""
+    return ", ".join(map(str, numbers[:_LISTED_PAGES])) + more
 
 
 def _outline(reader: PdfReader) -> PdfOutline:
@@ -113,7 +159,7 @@ def _page_blocks(
             body = []
             heading = lines[position : position + height]
             text = layout.joined([line.text for line in heading])
-            yield Block(BlockKind.HEADING, text, level, locator={"page": heading[0].page})
+            yield block_of(heading, BlockKind.HEADING, text, level)
         else:
             body.append(lines[position])
         position += max(height, 1)

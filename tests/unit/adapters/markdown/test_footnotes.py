@@ -2,7 +2,10 @@
 
 from uuid import uuid4
 
+import pytest
+
 from adapters.markdown.footnotes import Footnote, footnotes, place_in_book
+from core.i18n import use_locale
 from core.models import ChunkState, source_urls
 from tests.samples import URL, chunk, citation, response
 
@@ -26,6 +29,17 @@ def test_a_footnote_names_the_place_its_page_and_its_address() -> None:
             quotes=("A heap is a complete binary tree",),
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "locator"),
+    [("en", "p. 3 · text recognised from a scan"), ("de", "S. 3 · Text aus einem Scan erkannt")],
+)
+def test_the_place_of_a_scanned_page_says_that_its_text_was_recognised(
+    language: str, locator: str
+) -> None:
+    with use_locale(language):
+        assert place_in_book(chunk(metadata={"page": 3, "recognised": 1})).locator == locator
 
 
 def test_citations_of_one_place_share_a_footnote() -> None:

@@ -134,3 +134,9 @@ def test_a_passage_names_the_lines_from_its_first_to_its_last_block() -> None:
 def test_an_empty_document_has_no_passages() -> None:
     assert chunked().passages == ()
     assert chunked(heading("Alone")).passages == ()
+
+
+def test_a_passage_with_recognised_text_is_marked() -> None:
+    scanned = Block(BlockKind.PARAGRAPH, SENTENCE.strip(), recognised=True)
+    document = chunked(heading("A"), paragraph(1), scanned, heading("B"), paragraph(1))
+    assert [passage.recognised for passage in document.passages] == [True, False]

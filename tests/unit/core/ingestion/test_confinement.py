@@ -94,6 +94,8 @@ attempts = {
 hook = AuditHook()
 hook.install()
 limit_resources()
+with hook.loading_libraries():
+    attempts["ctypes"]()
 for name, attempt in attempts.items():
     try:
         attempt()

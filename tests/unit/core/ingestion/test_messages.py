@@ -7,7 +7,13 @@ import pytest
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, BlockRole, document_of
-from core.ingestion.sandbox.messages import Answer, InvalidMessage, document_frames
+from core.ingestion.sandbox.messages import (
+    Answer,
+    Finished,
+    InvalidMessage,
+    PictureHead,
+    document_frames,
+)
 
 BLOCK = {
     "kind": "paragraph",
@@ -17,7 +23,9 @@ BLOCK = {
     "locator": {},
     "role": "text",
     "linked": 0.0,
+    "recognised": False,
 }
+PICTURE = {"width": 2_000, "height": 3_000, "dpi": 300}
 END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": False}
 
 
@@ -41,7 +49,14 @@ END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": 
         {**BLOCK, "role": "king"},
         {**BLOCK, "linked": 1.5},
         {**BLOCK, "linked": True},
+        {**BLOCK, "recognised": 1},
         {"kind": "paragraph"},
+        {"picture": {**PICTURE, "height": 9_000}},
+        {"picture": {**PICTURE, "width": 0}},
+        {"picture": {**PICTURE, "width": 2.5}},
+        {"picture": {**PICTURE, "dpi": 9_000}},
+        {"picture": {**PICTURE, "path": "/etc/passwd"}},
+        {"picture": []},
         {**END, "title": ["x"]},
         {**END, "title": "x" * 3_000},
         {**END, "metadata": {"slug": 1}},
@@ -62,6 +77,14 @@ def test_an_answer_that_is_no_json_is_not_believed(body: bytes) -> None:
         Answer().take(body)
 
 
+def test_a_picture_has_as_many_pixels_as_was_said() -> None:
+    head = Answer().take(json.dumps({"picture": PICTURE}).encode())
+    assert isinstance(head, PictureHead)
+    assert head.picture(bytes(6_000_000)).dpi == 300
+    with pytest.raises(InvalidMessage):
+        head.picture(bytes(6_000_001))
+
+
 def test_too_much_text_is_refused_on_both_sides() -> None:
     block = Block(BlockKind.PARAGRAPH, "x" * 1_900_000)
     with pytest.raises(UnsupportedDocument, match="has more than 20,000,000 characters of text"):
@@ -79,7 +102,7 @@ def test_a_document_of_emojis_fits_its_frames() -> None:
     answer = Answer()
     for frame in document_frames(document_of("T", [block], warnings=["w"]), retire=True):
         finished = answer.take(frame[4:])
-    assert finished is not None
+    assert isinstance(finished, Finished)
     assert finished.document == document_of("T", [block], warnings=["w"])
     assert finished.retire
 
@@ -88,10 +111,10 @@ def test_a_block_arrives_as_it_was_read() -> None:
     where = {"line_start": 3, "line_end": 4}
     blocks = [
         Block(BlockKind.PARAGRAPH, "A weir.", 1, None, where, BlockRole.CAPTION, 0.25),
-        Block(BlockKind.HEADING, "Weirs", 2, "weirs"),
+        Block(BlockKind.HEADING, "Weirs", 2, "weirs", recognised=True),
     ]
     answer = Answer()
     for frame in document_frames(document_of("T", blocks), retire=False):
         finished = answer.take(frame[4:])
-    assert finished is not None
+    assert isinstance(finished, Finished)
     assert finished.document == document_of("T", blocks)
