@@ -53,14 +53,14 @@ class DraftChecks:
         """Whether the next claim would be judged now."""
         return self._checker is None or self._checker.is_free
 
-    async def judge_whole(self) -> None:
+    async def judge_whole(self, checker: SupportChecker) -> None:
         """Ask once whether the finished answer answers the question; the tally learns it."""
         draft, task = self._draft, self._task
         is_explaining = task.question == EXPLAIN_QUOTE or self._context.again is not None
-        if self._checker is None or not draft.tally.released or is_explaining:
+        if not draft.tally.released or is_explaining:
             return
         question = task.asked[-1] if task.leans and task.history else task.question
-        self._draft.tally.relevance = await self._checker.answers_question(
+        self._draft.tally.relevance = await checker.answers_question(
             question, without_markers(draft.text), report=self._context.note_judge
         )
 

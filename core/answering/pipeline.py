@@ -6,6 +6,8 @@
 3. A model writes where it may be paid for. Each claim is checked before it is shown, by the guards
    of the early stages too.
 4. Where no model may write, or its draft comes to nothing, the book's own words are shown.
+5. A judging model is asked once whether the answer answers the question, where it may be paid for
+   and no model has failed.
 
 All state is in one `AnswerContext`, and one rule takes text back: `AnswerContext.show`.
 """
@@ -114,7 +116,7 @@ class Pipeline:
         Raises:
             GenerationError: when the book's own words cannot be chosen.
         """
-        instead_of = None
+        instead_of, is_judged = None, not self._is_written(context)
         if await self._may_ask_model(context):
             draft = AnswerDraft(context.retrieval, by_model=True)
             try:
@@ -128,8 +130,10 @@ class Pipeline:
                     yield self._finished(context, draft)
                     return
                 _note_emptiness(context, draft, instead_of)
+                is_judged = instead_of is Emptiness.NOTHING_HELD
         draft = AnswerDraft(context.retrieval, instead_of=instead_of)
-        async with aclosing(self._write(context, draft, self._fallback)) as events:
+        writing = self._write(context, draft, self._fallback, is_judged=is_judged)
+        async with aclosing(writing) as events:
             async for event in events:
                 yield event
         yield self._finished(context, draft)
@@ -174,15 +178,29 @@ class Pipeline:
 
     async def _may_ask_model(self, context: AnswerContext) -> bool:
         """Return whether a model writes: the course wants one, and it may be paid for."""
+        return self._is_written(context) and await self._spending.allows(context)
+
+    async def _may_judge(self, context: AnswerContext, checker: SupportChecker) -> bool:
+        """Return whether a judging model may be asked of a whole answer: there is one to pay."""
+        return checker.reads_answers and await self._spending.allows(context, quietly=True)
+
+    def _is_written(self, context: AnswerContext) -> bool:
+        """Return whether a model is to write the answer."""
         is_wanted = context.configuration.model_name != EXTRACTIVE
-        if self._generator is self._fallback or not is_wanted:
-            return False
-        return await self._spending.allows(context)
+        return self._generator is not self._fallback and is_wanted
 
     async def _write(
-        self, context: AnswerContext, draft: AnswerDraft, writer: Generator
+        self,
+        context: AnswerContext,
+        draft: AnswerDraft,
+        writer: Generator,
+        *,
+        is_judged: bool = True,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield what may be shown of one writer's draft, as it grows.
+
+        Args:
+            is_judged: Whether a judging model may be asked: always of what a model writes.
 
         Raises:
             GenerationError: when the writer fails, takes too long, or lets nothing pass in time.
@@ -199,16 +217,15 @@ class Pipeline:
         draft.author = _author(writer, context)
         task = self._task(context, draft)
         until = time.monotonic() + self._times.whole
-        checker = None
-        if draft.by_model:
-            checker = self._checker.for_answer(context.request.course_id, until)
-        checks = DraftChecks(context, draft, task, checker)
+        checker = self._checker.for_answer(context.request.course_id, until) if is_judged else None
+        checks = DraftChecks(context, draft, task, checker if draft.by_model else None)
         async with aclosing(_offered(writer, task, until, draft, checks)) as parts:
             async for part in parts:
                 await checks.take(part)
                 for event in context.show(draft.text):
                     yield event
-        await checks.judge_whole()
+        if checker and await self._may_judge(context, checker):
+            await checks.judge_whole(checker)
 
     def _task(self, context: AnswerContext, draft: AnswerDraft) -> GenerationTask:
         def report(call: ModelCall) -> None:

@@ -20,20 +20,27 @@ class Spending:
         self._budgets = budgets
         self._prices = prices
 
-    async def allows(self, context: AnswerContext) -> bool:
-        """Return whether a model may write; room for it is reserved, and a notice says if not."""
+    async def allows(self, context: AnswerContext, *, quietly: bool = False) -> bool:
+        """Return whether a model may be asked; room for it is reserved, and a notice says if not.
+
+        Args:
+            quietly: Without any notice: what is written does not depend on it.
+        """
+        if context.reservation is not None:
+            return True
         request = context.request
+        notices = [] if quietly else context.notices
         try:
             room = await self._budgets.reserve(request.user_id, request.course_id)
         except StoreError:
             logger.exception("the budgets could not be read")
-            context.notices.append(text("notice-not-counted"))
+            notices.append(text("notice-not-counted"))
             return False  # nothing is spent that cannot be counted
         if isinstance(room, Reservation):
             context.reservation = room
             return True
         logger.info("the %s budget of course %s is spent", room, request.course_id)
-        context.notices.append(text("notice-budget-spent"))
+        notices.append(text("notice-budget-spent"))
         return False
 
     async def count(self, context: AnswerContext) -> None:

@@ -62,6 +62,8 @@ class SupportChecker:
         """
         self._judge: SupportJudge = judge or LexicalJudge()
         self._judge_of = judge_of
+        self.reads_answers = isinstance(self._judge, AnswerJudge)
+        """Whether a model judges, which can tell of a whole answer."""
 
     def for_answer(self, course_id: str, until: float) -> "SupportChecker":
         """Return a checker for one answer, apart from all others.
@@ -70,7 +72,9 @@ class SupportChecker:
         time `until` of `time.monotonic()`; then the words decide.
         """
         own = copy(self)
-        own._judge = JudgeInTime(self._judge_of(course_id) or self._judge, until)
+        judge = self._judge_of(course_id) or self._judge
+        own._judge = JudgeInTime(judge, until)
+        own.reads_answers = isinstance(judge, AnswerJudge)
         return own
 
     @property

@@ -10,6 +10,7 @@ from pydantic import NonNegativeInt
 
 from bot.cli.rehearsing import rehearsed
 from bot.services import Services
+from bot.settings import Settings
 from core.evaluation.questions import GoldQuestion
 from core.models import AgentResponse
 from core.models.fields import Model
@@ -70,14 +71,18 @@ def corpora_of(options: Namespace) -> dict[str, Corpus] | None:
 
 
 async def ask_all(
-    data: Path, corpora: Iterable[Corpus], rows: Sequence[tuple[str, GoldQuestion]]
+    data: Path,
+    corpora: Iterable[Corpus],
+    rows: Sequence[tuple[str, GoldQuestion]],
+    settings: Settings | None = None,
 ) -> AsyncIterator[Asked]:
     """Bring the books up to date, then yield what is answered to each (course, question).
 
     Args:
         data: The folder that keeps the courses; the first time, each book is ingested.
+        settings: Of that folder; None: the default ones.
     """
-    async with opened(data) as services:
+    async with opened(data, settings) as services:
         for corpus in corpora:
             await ingest(services, corpus)
         async for asked in _ask(services, rows):

@@ -5,6 +5,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from bot.services import Services
 from bot.settings import Settings
 from bot.wiring import open_services
@@ -19,6 +21,7 @@ from core.ingestion.sources.source import Source
 from core.models import MAX_QUESTION, AgentRequest, Chunk, Course
 
 _MEGABYTE = 1_000_000
+_JUDGE = "judge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,23 @@ def offline(data_dir: Path) -> Settings:
     return Settings.model_construct(data_dir=data_dir)
 
 
+def judging(data_dir: Path, base_url: str, model: str) -> Settings:
+    """Return the same with a judge that has all the time it wants.
+
+    Args:
+        base_url: Of its server, up to `/v1`.
+        model: Its name there.
+    """
+    table = {"kind": "openai", "model": model, "base_url": base_url, "judge_wait": "600"}
+    table |= {"first_token_timeout": "600", "silence_timeout": "600"}
+    models = {_JUDGE: {name: SecretStr(value) for name, value in table.items()}}
+    return Settings.model_construct(data_dir=data_dir, models=models, judge=_JUDGE)
+
+
 @asynccontextmanager
-async def opened(data_dir: Path) -> AsyncIterator[Services]:
-    """Open the product's services on a data folder."""
-    async with open_services(offline(data_dir), announce=print) as services:
+async def opened(data_dir: Path, settings: Settings | None = None) -> AsyncIterator[Services]:
+    """Open the product's services on a data folder, with the default settings or others."""
+    async with open_services(settings or offline(data_dir), announce=print) as services:
         yield services
 
 

@@ -2,7 +2,8 @@
 
 A question of kind `concept` names a thing that the book does not have; one of kind `detail` is
 about things that it has, and asks what it does not say.
-Run `python -m tests.bench.near_topic`. The first run ingests two books, which takes minutes.
+Run `python -m tests.bench.near_topic`. The first run ingests two books, which takes minutes. With
+`--base-url`, a model judges whether each answer answers its question.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from core.evaluation.metrics import auroc
 from core.evaluation.questions import GoldQuestion
 from core.models import Outcome
 from tests.bench.asked import Asked, Marked, arguments, ask_all, corpora_of, marked_rows
+from tests.bench.books import judging
 from tests.bench.corpora import Corpus
 from tests.bench.shares import line
 
@@ -63,7 +65,10 @@ def _rows(
 async def _run(corpora: Mapping[str, Corpus], splits: Sequence[str], options: Namespace) -> None:
     rows = _rows(corpora, splits, options.answerable)
     books = [corpora[name] for name in dict.fromkeys(course for course, _ in rows)]
-    asked = [one async for one in ask_all(options.data, books, rows)]
+    settings = None
+    if options.base_url is not None:
+        settings = judging(options.data, options.base_url, options.model)
+    asked = [one async for one in ask_all(options.data, books, rows, settings)]
     for course in (book.name for book in books):
         known = [one for one in asked if one.course == course and one.row.answerable]
         for split in splits:
@@ -84,6 +89,8 @@ def main() -> int:
     parser = arguments("tests.bench.near_topic", __doc__)
     parser.add_argument("--split", choices=["fit", "untouched"], help="only this part")
     parser.add_argument("--answerable", type=int, default=200, help="how many a book at most")
+    parser.add_argument("--base-url", help="the server of a model that judges, up to /v1")
+    parser.add_argument("--model", default="local-model", help="its name there")
     parser.add_argument("--told", action="store_true", help="name each question with its outcome")
     options = parser.parse_args()
     corpora = corpora_of(options)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.grounding.judge.base import CitedClaim
+from tests.bench.judge.__main__ import Known, mark_of
 from tests.bench.judge.claims import LABELS, OWN, LabelledClaim, digest, read_claims
 from tests.bench.judge.figures import Judged, Share, as_json, summary
 
@@ -113,3 +114,25 @@ def test_claims_are_counted_by_their_labels() -> None:
         Share(1, 1),
     )
     assert found.auc == 0.75
+
+
+def one(label: str, likely: float, split: str) -> Judged:
+    claim = LabelledClaim(CitedClaim(f"{label} {likely}", ("y",)), "", label, split)
+    return Judged(claim, likely, holds=False, milliseconds=1.0)
+
+
+def test_a_mark_is_fitted_on_the_claims_that_are_for_that() -> None:
+    fit = [one("true", 0.6, "fit"), one("false", 0.3, "fit"), one("over", 0.5, "fit")]
+    held = [one("true", 0.2, "held"), one("false", 0.9, "held")]
+    assert mark_of([*fit, *held]) == pytest.approx(0.45)
+
+
+def test_what_was_judged_before_is_known_in_the_next_run(tmp_path: Path) -> None:
+    file, true, false = tmp_path / "each.jsonl", one("true", 0.6, ""), one("false", 0.3, "")
+    first = Known(file)
+    assert first.of(true.claim) is None
+    first.keep(true.claim, 0.6)
+    again = Known(file)
+    assert (again.of(true.claim), again.of(false.claim)) == (0.6, None)
+    assert "true" not in file.read_text()
+    Known(None).keep(false.claim, 0.3)

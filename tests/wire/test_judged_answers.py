@@ -18,6 +18,7 @@ from core.models import EXTRACTIVE, AgentResponse, Outcome
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import JUDGE, House, asking, open_house, secrets
 from tests.wire.gemini_calls import GeminiCall
+from tests.wire.gemini_faults import UNAVAILABLE
 from tests.wire.gemini_prompts import number_of, read_prompt
 from tests.wire.gemini_replies import Reply, ToolCall
 from tests.wire.gemini_server import GeminiServer
@@ -81,14 +82,16 @@ class Places:
     judge: OpenAIServer
 
     @asynccontextmanager
-    async def house(self, *said: tuple[str, str], **judge: str) -> AsyncIterator[House]:
+    async def house(
+        self, *said: tuple[str, str], budget: Mapping[str, int] | None = None, **judge: str
+    ) -> AsyncIterator[House]:
         """Open a house whose writer says this, and whose judge's table has these fields."""
         table = {"kind": "openai", "model": "local-model", "base_url": self.judge.url}
         named = {**table, **PATIENT, **judge}
         async with GeminiServer() as server:
             server.answer_with(citing(*said))
             async with open_house(
-                self.folder, self.models, server, LIGHTHOUSE, judge=named
+                self.folder, self.models, server, LIGHTHOUSE, budget=budget, judge=named
             ) as house:
                 yield house
 
@@ -158,6 +161,47 @@ async def test_the_marks_are_those_of_the_judges_table(places: Places, judging: 
         assert (await house.agent.answer(asking(COVERED))).outcome is Outcome.PARTIAL
     async with places.house(TRIM, judge_mark="0.9") as house:
         assert (await house.agent.answer(asking(COVERED))).model_name == EXTRACTIVE
+
+
+async def test_passages_are_judged_where_no_model_writes(places: Places, judging: Judging) -> None:
+    judging.answers = 0.2
+    async with places.house() as house:
+        answer = await house.services.agent(EXTRACTIVE).answer(asking(COVERED))
+    assert (answer.outcome, answer.model_name) == (Outcome.PARTIAL, EXTRACTIVE)
+    assert answer.confidence <= 0.2 + 1e-6
+    assert judging.asked == ["answer"]
+    assert answer.tokens_used > 0
+
+
+async def test_passages_instead_of_claims_that_did_not_hold_are_judged(
+    places: Places, judging: Judging
+) -> None:
+    judging.claims = 0.1
+    async with places.house(TRIM) as house:
+        answer = await house.agent.answer(asking(COVERED))
+    assert answer.model_name == EXTRACTIVE
+    assert judging.asked == ["claim", "answer"]
+
+
+async def test_passages_instead_of_a_model_that_failed_are_shown_unjudged(
+    places: Places, judging: Judging
+) -> None:
+    async with places.house() as house:
+        house.server.fail(UNAVAILABLE, math.inf)
+        answer = await house.agent.answer(asking(COVERED))
+    assert (answer.model_name, judging.asked) == (EXTRACTIVE, [])
+    assert i18n.text("notice-model-failed") in answer.notices
+
+
+async def test_passages_are_not_judged_once_the_budget_is_spent(
+    places: Places, judging: Judging
+) -> None:
+    async with places.house(budget={"user_tokens": 1}) as house:
+        agent = house.services.agent(EXTRACTIVE)
+        asked = [asking(COVERED, user_id="reader-2") for _ in range(2)]
+        first, second = [await agent.answer(one) for one in asked]
+    assert judging.asked == ["answer"]
+    assert (second.outcome, second.notices) == (first.outcome, ())
 
 
 async def test_a_judge_that_is_late_once_is_asked_no_more_in_that_answer(

@@ -1,15 +1,22 @@
-"""How a judge does on labelled claims: `python -m tests.bench.judge --claims FILE`."""
+"""How a judge does on labelled claims: `python -m tests.bench.judge --claims FILE`.
+
+With `--each FILE` every probability is kept as soon as it is known, and a run that was ended goes
+on where it was. With `--fit` the mark is fitted on the claims of the split `fit`.
+"""
 
 import argparse
 import asyncio
 import json
+import math
 import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.grounding.judge.base import SupportJudge
+from core.grounding.judge.calibration import fitted_mark
 from core.grounding.judge.certain import certain_flaw, is_copied
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.model import MARK, ModelJudge
@@ -19,11 +26,35 @@ from core.providers.openai.client import OpenAIClient
 from core.providers.openai.wire import OpenAIWire
 from core.providers.pacing import Timeouts
 from tests.bench.judge.baseline import BaselineJudge
-from tests.bench.judge.claims import OWN, LabelledClaim, read_claims
+from tests.bench.judge.claims import OWN, LabelledClaim, digest, read_claims
 from tests.bench.judge.figures import Judged, as_json, lines, summary
 
 _PATIENCE = 600.0
 """Seconds; what a claim waits is measured elsewhere."""
+
+
+class Known:
+    """The probabilities that a judge gave before, by claim; each new one is kept at once."""
+
+    def __init__(self, file: Path | None) -> None:
+        """Keep them in `file`; None: nowhere."""
+        self._file = file
+        rows = [] if file is None or not file.exists() else file.read_text("utf-8").splitlines()
+        self._likely = dict[str, float](map(json.loads, rows))
+
+    def of(self, claim: LabelledClaim) -> float | None:
+        """Return the probability of a claim; None: it was not judged yet."""
+        return self._likely.get(_key(claim))
+
+    def keep(self, claim: LabelledClaim, likely: float) -> None:
+        """Keep the probability of a claim."""
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([_key(claim), likely]) + "\n")
+
+
+def _key(claim: LabelledClaim) -> str:
+    return digest("\n".join((claim.cited.text, *claim.cited.sentences)))
 
 
 async def judged(judge: SupportJudge, claim: LabelledClaim) -> Judged:
@@ -55,6 +86,28 @@ def _model(options: argparse.Namespace) -> GuardedModel:
     return GuardedModel(wire, timeouts=Timeouts(_PATIENCE, _PATIENCE))
 
 
+async def _all_judged(
+    judge: SupportJudge, claims: Sequence[LabelledClaim], options: argparse.Namespace
+) -> list[Judged]:
+    """Return what is made of each claim; those of a run before are not judged again."""
+    known, found = Known(options.each), list[Judged]()
+    for claim in claims:
+        likely = known.of(claim)
+        if likely is None:
+            found.append(await judged(judge, claim))
+            known.keep(claim, found[-1].probability)
+        else:
+            found.append(Judged(claim, likely, likely >= options.mark, math.nan))
+    return found
+
+
+def mark_of(found: Sequence[Judged]) -> float:
+    """Return the mark with the fewest mistakes on the true and false claims of the split `fit`."""
+    kept = [one for one in found if one.claim.split == "fit" and one.claim.label != "over"]
+    truths = [one.claim.label == "true" for one in kept]
+    return fitted_mark([one.probability for one in kept], truths, MARK).mark
+
+
 async def main(options: argparse.Namespace) -> None:
     """Judge the claims of the file and print the figures."""
     claims = [
@@ -66,12 +119,15 @@ async def main(options: argparse.Namespace) -> None:
         sys.exit(f"{options.claims} has no claims of this split.")
     by_name: dict[str, SupportJudge] = {one.name: one for one in (LexicalJudge(), BaselineJudge())}
     judge = by_name.get(options.judge)
+    if judge is not None and options.each is not None:
+        sys.exit("--each is for a model: words are compared in no time.")
     if judge is None:
         judge = ModelJudge(_model(options), mark=options.mark, wait=_PATIENCE)
-    found = [await judged(judge, claim) for claim in claims]
-    if options.each:
-        with options.each.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps([j.claim.cited.text, j.probability]) + "\n" for j in found)
+    found = await _all_judged(judge, claims, options)
+    if options.fit:
+        mark = mark_of(found)
+        found = [replace(one, holds=one.probability >= mark) for one in found]
+        print(f"fitted mark {mark:.4f}", file=sys.stderr)
     groups = {title: summary(part) for title, part in _groups(found)}
     if options.json:
         print(json.dumps({title: as_json(part) for title, part in groups.items()}, indent=2))
@@ -94,7 +150,8 @@ if __name__ == "__main__":
     add("--model", help="the model's name at its server (default: the judge's)")
     add("--mark", type=float, default=MARK, help="least probability of a claim that holds")
     add("--split", choices=("all", "fit", "held"), default="all", help="which claims of the file")
-    add("--each", type=Path, metavar="FILE", help="write every claim's probability")
+    add("--each", type=Path, metavar="FILE", help="keep every claim's probability, and go on")
+    add("--fit", action="store_true", help="fit the mark on the split 'fit'")
     add("--json", action="store_true", help="print JSON")
     try:
         asyncio.run(main(parser.parse_args()))

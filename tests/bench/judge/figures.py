@@ -20,6 +20,7 @@ class Judged:
     """0 to 1; of a claim with a certain flaw 0."""
     holds: bool
     milliseconds: float
+    """NaN: it was judged in a run before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def summary(judged: Sequence[Judged]) -> Summary:
     """Return the figures of some verdicts."""
     by_label = {label: [j for j in judged if j.claim.label == label] for label in LABELS}
     decided = by_label["true"] + by_label["false"]
-    times = [j.milliseconds for j in judged]
+    times = [j.milliseconds for j in judged if not math.isnan(j.milliseconds)]
     return Summary(
         _share([not j.holds for j in by_label["true"]]),
         _share([j.holds for j in by_label["false"]]),
