@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, PackagePath, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.wiring import Services
+from bot.services import Services
 from core.errors import ConfigurationError
 from core.models import Course
 

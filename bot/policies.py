@@ -7,7 +7,7 @@ from core.policies.policy import Assignment
 from core.providers.base import ChatEnd
 
 if TYPE_CHECKING:
-    from bot.wiring import Services
+    from bot.services import Services
     from core.answering.pipeline import Pipeline
     from core.policies.stage import PolicyStage
 

@@ -1,310 +1,35 @@
 """The composition root: builds what the settings ask for, and takes it down again."""
 
-import getpass
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bot.course_file import CourseFile, read_course_file
+from bot.course_file import read_course_file
 from bot.database import make_current
-from bot.keyring.keys import Keys, prove
-from bot.keyring.sealing import Pseudonyms, Sealer
-from bot.providers.embedders import Embedders, open_local, whole_words
+from bot.keyring.keys import prove
+from bot.providers.embedders import Embedders, open_local
 from bot.providers.models import (
     Models,
     check_contexts,
     check_named_models,
-    chosen_generator,
-    configured_generator,
-    prices,
 )
-from bot.providers.stand_ins import load_stand_ins
-from bot.providers.tables import LEXICAL, read_tables
+from bot.providers.tables import read_tables
+from bot.services import Services
 from bot.settings import Settings
 from core.disk.space import is_writable
 from core.errors import ConfigurationError
 from core.extras import require
 from core.index.base import VectorIndex
-from core.index.sparse import Bm25Encoder
-from core.models import EXTRACTIVE, AgentConfiguration
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine, dispose
-from core.telemetry.metering import NO_METER, Meter
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
-    from bot.providers.marks import Marks
-    from core.answering.agent import Agent
-    from core.answering.verified import VerifiedStage
-    from core.embeddings.base import OfflineEmbedder
-    from core.generation.base import Generator
-    from core.generation.extractive import ExtractiveGenerator
-    from core.grounding.judge.base import SupportJudge
-    from core.grounding.judge.model import ModelJudge
-    from core.grounding.support import SupportChecker
-    from core.ingestion.pipeline import Ingestion
-    from core.policies.store import PolicyStore
-    from core.radar.report import Radar
-    from core.retrieval.retriever import Retriever
-    from core.storage.sessions.store import SessionStore
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Services:
-    """What the commands work with; open between entering and leaving `open_services`.
-
-    What answers is imported when it is first asked for: ingestion does without.
-    """
-
-    settings: Settings
-    course_file: CourseFile
-    engine: "AsyncEngine"
-    catalogue: Catalogue
-    index: VectorIndex
-    embedders: Embedders
-    models: Models
-    keys: Keys
-
-    @property
-    def local(self) -> "OfflineEmbedder":
-        """The offline embedding model."""
-        return self.embedders.local
-
-    @cached_property
-    def marks(self) -> "Marks":
-        """What `glossator calibrate` fitted."""
-        from bot.providers.marks import Marks
-
-        return Marks(self.settings.data_dir)
-
-    @cached_property
-    def sessions(self) -> "SessionStore":
-        """The conversations."""
-        from core.storage.sessions.store import SessionStore
-
-        return SessionStore(self.engine)
-
-    @cached_property
-    def policies(self) -> "PolicyStore":
-        """What staff set in chats of how questions are answered."""
-        from core.policies.store import PolicyStore
-
-        sealer = Sealer(self.keys.sealing)
-        return PolicyStore(self.engine, sealer, self.course_file.language)
-
-    @cached_property
-    def radar(self) -> "Radar":
-        """What may be shown of a course's weeks."""
-        from core.radar.report import Radar
-        from core.radar.store import RadarStore
-        from core.radar.turns import WeekReader
-
-        return Radar(
-            store=RadarStore(self.engine),
-            reader=WeekReader(self.engine),
-            embedder=self.local,
-            words=self._book_words,
-            zone_of=self.course_file.zone,
-            least_of=self.course_file.radar_least_askers,
-        )
-
-    async def _book_words(self, course_id: str) -> Callable[[str], bool]:
-        """Return which words stand in a course's book, or say nothing by themselves."""
-        try:
-            edition = await self.retriever.opened(course_id)
-        except ConfigurationError:  # it has no text any more
-            return lambda word: False
-        return lambda word: edition.terms.knows(edition.encoder.terms(word))
-
-    @cached_property
-    def retriever(self) -> "Retriever":
-        """The one retriever: what it has read of the editions stays in its memory."""
-        from core.retrieval.retriever import Retriever
-
-        return Retriever(
-            self.catalogue,
-            self.index,
-            self.embedders.named,
-            is_word=whole_words(self.settings),
-            scale_of=self.marks.scale,
-        )
-
-    @cached_property
-    def extractive(self) -> "ExtractiveGenerator":
-        """The writer that needs no network."""
-        from core.generation.extractive import ExtractiveGenerator
-
-        return ExtractiveGenerator(embedder=self.local)
-
-    @cached_property
-    def checker(self) -> "SupportChecker":
-        """Compares the sentences of answers with the book."""
-        from core.grounding.support import SupportChecker
-
-        return SupportChecker(judge_of=self.judge)
-
-    def generator(self, name: str | None = None) -> "Generator":
-        """Return the writer of answers that is asked for, or configured.
-
-        Raises:
-            ConfigurationError: when it is a model that there is not, or that has no key.
-        """
-        if self.settings.stand_ins is not None:
-            return load_stand_ins(self.settings.stand_ins).open_generator()
-        chosen = self.chosen_generator(name)
-        if chosen == EXTRACTIVE and name is None:  # where it was not asked for, courses may differ
-            chosen = next(iter(self._of_courses()), EXTRACTIVE)
-        return self.extractive if chosen == EXTRACTIVE else self.models.generator(chosen)
-
-    def judge(self, course_id: str) -> "SupportJudge | None":
-        """Return the judge of a course's claims; None: their words decide.
-
-        Raises:
-            ConfigurationError: when the key of its model cannot be sent.
-        """
-        return self.answer_judge(course_id)
-
-    def chosen_generator(self, name: str | None = None) -> str:
-        """Return who writes where a course says nothing; see the function of that name."""
-        return chosen_generator(self.settings, self.models.tables, name)
-
-    def _of_courses(self) -> list[str]:
-        """Return the models that single courses have chosen as their writers."""
-        named = map(self.course_file.generator, self.course_file.tables)
-        return [name for name in named if name is not None and name in self.models.tables]
-
-    def configuration(self, course_id: str, *, generator: str | None = None) -> AgentConfiguration:
-        """Return how a course answers.
-
-        A generator that is asked for wins over what the course says of its writer: the course's
-        `model` is one of the configured service, and asked of no other.
-        """
-        configured = self.course_file.configuration(course_id)
-        own = self.course_file.generator(course_id)
-        if generator is not None:
-            is_other = own is not None or configured.model_name == EXTRACTIVE
-            is_other = is_other or generator != configured_generator(self.settings)
-            named = None if is_other and generator != EXTRACTIVE else configured.model_name
-        elif own is not None:
-            named = own
-        elif self.settings.stand_ins is None and self.chosen_generator() == EXTRACTIVE:
-            named = EXTRACTIVE
-        else:
-            named = configured.model_name
-        return configured.model_copy(update={"model_name": named})
-
-    def agent(self, generator: str | None = None, meter: Meter = NO_METER) -> "Agent":
-        """Return an agent over these services; its memory is that of all others.
-
-        Raises:
-            ConfigurationError: when a model is to write that there is not, or has no key.
-        """
-        from bot.policies import policy_stage
-        from core.answering.agent import Agent
-        from core.answering.pipeline import Pipeline
-        from core.answering.spending import Spending
-        from core.storage.budgets.store import TokenBudgets, TokenLimits
-
-        budget = self.settings.budget
-        limits = TokenLimits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
-        writing: dict[str, Any] = {
-            "retriever": self.retriever,
-            "generator": self.generator(generator),
-            "fallback": self.extractive,
-            "checker": self.checker,
-            "request_tokens": budget.request_tokens,
-            "times": self.models.times,
-        }
-        budgets = TokenBudgets(self.engine, limits=limits)
-        costs = prices(self.settings, self.models.tables)
-        aside = Pipeline(**writing, spending=Spending(budgets, costs), stages=())
-        return Agent(
-            **writing,
-            budgets=budgets,
-            prices=costs,
-            sessions=self.sessions,
-            configuration=partial(self.configuration, generator=generator),
-            meter=meter,
-            stages=[policy_stage(self, aside), self.verified_stage],
-        )
-
-    @cached_property
-    def verified_stage(self) -> "VerifiedStage":
-        """What answers by the words of a course's staff."""
-        from bot.handbook import COURSE
-        from core.access.store import AccessStore
-        from core.answering.verified import VerifiedStage
-        from core.verified_answers.matching import Matcher
-        from core.verified_answers.store import VerifiedAnswers
-
-        return VerifiedStage(
-            answers=VerifiedAnswers(self.engine),
-            matcher=Matcher(self.local),
-            retriever=self.retriever,
-            access=AccessStore(self.engine, frozenset({COURSE.course_id})),
-            judge_of=self.answer_judge,
-        )
-
-    def answer_judge(self, course_id: str) -> "ModelJudge | None":
-        """Return the model that compares questions of a course; None: it has none.
-
-        Raises:
-            ConfigurationError: when the key of its model cannot be sent.
-        """
-        name = self.course_file.judge(course_id) or self.settings.judge
-        if name is None or name == LEXICAL:
-            return None
-        fitted = self.marks.judge(course_id, self.models.tables[name].model)
-        return self.models.judge(name, self.course_file.judge_mark(course_id), fitted)
-
-    async def warm_up(self, generator: str | None = None) -> None:
-        """Load what the first answer would wait for, a provider's SDK above all: about a second.
-
-        Raises:
-            ConfigurationError: when a model is missing, or has no key.
-            EmbeddingError: when the offline model cannot be run.
-        """
-        await self.local.warm_up()
-        chosen = self.chosen_generator(generator)
-        judges = {self.settings.judge, *map(self.course_file.judge, self.course_file.tables)}
-        judges &= self.models.tables.keys()
-        for name in {*self._of_courses(), chosen, *judges} - {EXTRACTIVE}:
-            await self.models.chat(str(name)).open()
-
-    def ingestion(self, course_id: str) -> "Ingestion":
-        """Return a new ingestion with the embedding model that is meant for the course.
-
-        Raises:
-            ConfigurationError: when that model is not available.
-        """
-        from bot.cli.ingest_room import check_room
-        from core.grounding.planted import planted_in
-        from core.ingestion.changes.store import CourseChanges
-        from core.ingestion.edition.lock import ingest_lock
-        from core.ingestion.pipeline import Ingestion
-        from core.storage.ingest_accounts import IngestAccounts
-        from core.verified_answers.editions import settle
-
-        return Ingestion(
-            catalogue=self.catalogue,
-            accounts=IngestAccounts(self.engine),
-            changes=CourseChanges(self.engine),
-            index=self.index,
-            embedder=self.embedders.of_course(course_id),
-            sentence_embedder=self.local,
-            encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
-            lock=partial(ingest_lock, self.engine, self.settings.data_dir),
-            planted_in=planted_in,
-            check_room=partial(check_room, self.settings),
-            settle=settle,
-        )
 
 
 class Steadily(Protocol):
@@ -374,14 +99,6 @@ async def open_services(
         )
 
 
-def without_text(course_id: str) -> str:
-    """Return what to do when the index does not hold a course's text."""
-    return (
-        f"The index does not hold {course_id}: run 'glossator ingest' for the course {course_id} "
-        "again, or restore the index and the database from one backup."
-    )
-
-
 def open_index(settings: Settings) -> VectorIndex:
     """Return the index that the settings name; nothing is opened or asked yet.
 
@@ -426,12 +143,3 @@ def make_data_dir(folder: Path, *, needs_room: bool = True) -> None:
         raise ConfigurationError(
             f"The data folder {folder} cannot be written: set GLOSSATOR_DATA_DIR to another."
         )
-
-
-def terminal_user(keys: Keys) -> str:
-    """Return the pseudonym of the user who sits at this terminal."""
-    try:
-        name = getpass.getuser()
-    except (KeyError, OSError):
-        name = str(os.getuid()) if hasattr(os, "getuid") else "user"
-    return Pseudonyms(keys.pseudonym).of("console", "local", name)

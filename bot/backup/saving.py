@@ -14,8 +14,8 @@ from bot import __version__
 from bot.database import HEAD_REVISION
 from bot.keyring.key_files import read_key
 from bot.keyring.keys import NAMES, given, key_file
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services
 from core.backup import archive, points, rows
 from core.backup.archive import ArchiveWriter
 from core.backup.manifest import BackedUpEdition, BackedUpTable, Manifest

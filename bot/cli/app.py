@@ -16,16 +16,17 @@ import typer
 from adapters.markdown.printable import printable
 from bot import __version__
 from bot.cli.course_commands import courses_app
+from bot.cli.database_commands import db_app
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for, sentence_of_usage
+from bot.cli.measuring_commands import calibrate, evaluate, radar, usage
 from bot.cli.options import (
-    CourseFilterOption,
     CourseOption,
     GeneratorOption,
     JsonOption,
     SectionOption,
-    YesOption,
     readable,
 )
+from bot.cli.session_commands import sessions_app
 from bot.cli.setup_commands import demo, init, model_app
 from bot.cli.staff_commands import queue, verified_app
 from core.errors import BotError
@@ -42,10 +43,6 @@ app = typer.Typer(
         "78 wrong configuration."
     ),
 )
-sessions_app = typer.Typer(
-    no_args_is_help=True, help="List, show, export and forget conversations."
-)
-db_app = typer.Typer(no_args_is_help=True, help="Prepare the database, or check it.")
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
@@ -257,165 +254,10 @@ def search(
     return _run(work(query, course, section, top_k, as_json=as_json))
 
 
-@app.command(name="eval")
-def evaluate(
-    questions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="QUESTIONS",
-            help="A JSONL file, one question a row; with --generate, where they are written.",
-        ),
-    ],
-    course: CourseOption = None,
-    kind: Annotated[
-        str | None, typer.Option("--kind", metavar="K", help="Only rows of this kind.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows.")
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="S", help="Draw the N rows at random instead."),
-    ] = None,
-    generator: GeneratorOption = None,
-    answers: Annotated[
-        bool, typer.Option("--answers", help="Judge each sentence and citation of the answers.")
-    ] = False,
-    reference: Annotated[
-        bool,
-        typer.Option("--reference", help="Measure how much of the reference answers is shown."),
-    ] = False,
-    page: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write the report as one page, too."),
-    ] = None,
-    number: Annotated[
-        int | None,
-        typer.Option(
-            "--generate",
-            min=1,
-            metavar="N",
-            help="Ask nothing: propose N questions of the book's own, for you to accept.",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-) -> int:
-    """Measure a course on questions with known places, and say which of them failed.
-
-    With --generate, the questions are proposed from the book's headings, terms and exercises.
-    """
-    if number is not None:
-        from bot.cli.proposing import generate
-
-        return _run(generate(questions, course, number))
-    from bot.cli.evaluate import evaluate as work
-
-    return _run(
-        work(
-            questions,
-            course,
-            kind,
-            limit,
-            seed=seed,
-            generator=generator,
-            answers=answers,
-            reference=reference,
-            page=page,
-            as_json=as_json,
-        )
-    )
-
-
-@sessions_app.command("list")
-def sessions_list(
-    course: CourseFilterOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
-    as_json: JsonOption = False,
-) -> int:
-    """List conversations, the latest first."""
-    from bot.cli.sessions import list_sessions
-
-    return _run(list_sessions(course, limit, as_json=as_json))
-
-
-@sessions_app.command("show")
-def sessions_show(session: UUID, as_json: JsonOption = False) -> int:
-    """Show the turns of a conversation."""
-    from bot.cli.sessions import show_session
-
-    return _run(show_session(session, as_json=as_json))
-
-
-@sessions_app.command("export")
-def sessions_export() -> int:
-    """Print all that is stored about this terminal's user, as JSON."""
-    from bot.cli.sessions import export_sessions
-
-    return _run(export_sessions())
-
-
-@sessions_app.command("forget")
-def sessions_forget(
-    session: Annotated[UUID | None, typer.Argument(help="Which conversation.")] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every conversation opened on this terminal.")
-    ] = False,
-    yes: YesOption = False,
-) -> int:
-    """Delete a conversation with all its turns; before all of them go, you are asked."""
-    from bot.cli.sessions import forget_session
-
-    if (session is None) != everything:
-        raise UsageError("Name one session, or give --all.")
-    if everything and not yes and not typer.confirm("Delete every conversation of this terminal?"):
-        print("Nothing was deleted.")
-        return Exit.OK
-    return _run(forget_session(session))
-
-
-@app.command()
-def usage(
-    days: Annotated[
-        int, typer.Option("--days", min=1, max=3650, metavar="N", help="How many days back.")
-    ] = 7,
-    as_json: JsonOption = False,
-) -> int:
-    """Show the tokens that language models used, and their cost, by day and course."""
-    from bot.cli.usage import usage as work
-
-    return _run(work(days, as_json=as_json))
-
-
-@app.command()
-def calibrate(
-    course: Annotated[str, typer.Argument(metavar="COURSE", help="Whose models.")],
-    as_json: JsonOption = False,
-) -> int:
-    """Fit the marks of an embedding model or judge that are not known, on a course's own text.
-
-    Questions are made of the course and of other texts, and claims of its sentences, as they
-    stand and altered. A judging model is called about 60 times.
-    """
-    from bot.cli.calibrate import calibrate as work
-
-    return _run(work(course, as_json=as_json))
-
-
-@app.command()
-def radar(
-    course: Annotated[str, typer.Argument(help="The course's id.", metavar="COURSE")],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Write it to FILE, which ends in .html, .png or .json."
-        ),
-    ] = None,
-    dark: Annotated[bool, typer.Option("--dark", help="Draw a PNG on a dark ground.")] = False,
-) -> int:
-    """Show what a course was asked in the latest complete week, and in the one before."""
-    from bot.cli.radar import radar as work
-
-    return _run(work(course, out, dark=dark))
+app.command(name="eval")(evaluate)
+app.command()(usage)
+app.command()(calibrate)
+app.command()(radar)
 
 
 @app.command()
@@ -475,29 +317,3 @@ def restore(
 
 
 app.command()(queue)
-
-
-@db_app.command("upgrade")
-def db_upgrade() -> int:
-    """Bring the database's tables up to date."""
-    from bot.cli.db import upgrade
-
-    return _run(upgrade())
-
-
-@db_app.command("check")
-def db_check() -> int:
-    """Say whether the database's tables are up to date."""
-    from bot.cli.db import check
-
-    return _run(check())
-
-
-@db_app.command("forget-key")
-def db_forget_key(
-    name: Annotated[str, typer.Argument(metavar="pseudonym|encryption", callback=readable)],
-) -> int:
-    """Let the database go on with another key, after the one of before was lost."""
-    from bot.cli.db import forget_key
-
-    return _run(forget_key(name))

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from adapters.console import JsonReply, PlainReply, TerminalReply
 from adapters.delivery.run_turn import take_turn
-from bot.cli.context import check_generator, choose_course_of, services
+from bot.cli.context import check_generator, choose_course_of, services, terminal_user
 from bot.cli.exits import BadInput, Exit, UsageError
 from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
-from bot.wiring import Services, terminal_user, without_text
+from bot.services import Services, missing_text
 from core.errors import CollectionDamaged, CollectionMissing
 from core.models import (
     EXPLAIN_QUOTE,
@@ -55,7 +55,7 @@ async def ask(asked: AskArguments, *, generator: str | None, as_json: bool) -> i
         if reply.error is not None:
             raise reply.error
         if reply.failure in (CollectionMissing.user_message, CollectionDamaged.user_message):
-            tell(without_text(course.course_id))
+            tell(missing_text(course.course_id))
     return Exit.OK if reply.succeeded else Exit.UNAVAILABLE
 
 

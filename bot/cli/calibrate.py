@@ -12,7 +12,7 @@ from bot.cli.exits import BadInput, Exit
 from bot.handbook import COURSE as HANDBOOK
 from bot.handbook import handbook_folder
 from bot.providers.tables import LEXICAL
-from bot.wiring import Services
+from bot.services import Services
 from core.errors import ServiceError
 from core.grounding.judge.calibration import FittedMark, fitted_mark, made_claims
 from core.grounding.judge.model import MARK, ModelJudge

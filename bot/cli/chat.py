@@ -13,7 +13,7 @@ from bot.cli.context import check_generator, choose_course_of, live_edition, ser
 from bot.cli.exits import Exit, sentence_for
 from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
-from bot.wiring import Services
+from bot.services import Services
 from core.answering.agent import Agent
 from core.errors import BotError, RequestError
 from core.models import Course

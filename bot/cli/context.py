@@ -1,15 +1,20 @@
 """Opens the services for a command, and decides which course it is about."""
 
+import getpass
+import os
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from uuid import UUID
 
 from bot.cli.exits import UsageError
 from bot.handbook import COURSE as HANDBOOK
+from bot.keyring.keys import Keys
+from bot.keyring.sealing import Pseudonyms
 from bot.log import configure_logging, tell
 from bot.providers.old_names import OLD
+from bot.services import Services
 from bot.settings import load_settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.errors import ConfigurationError
 from core.models import EXTRACTIVE, Course
 from core.storage.catalogue import Edition
@@ -112,3 +117,12 @@ def _no_text(course_id: str) -> ConfigurationError:
 def _unknown(course_id: str, ready: dict[str, Course]) -> str:
     there = f"there is: {', '.join(sorted(ready))}" if ready else "there is none yet"
     return f"There is no course called {course_id}; {there}."
+
+
+def terminal_user(keys: Keys) -> str:
+    """Return the pseudonym of the user who sits at this terminal."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = str(os.getuid()) if hasattr(os, "getuid") else "user"
+    return Pseudonyms(keys.pseudonym).of("console", "local", name)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from bot.cli.counted import counted
 from bot.cli.ingest_report import headings_in_words
+from bot.services import Services
 from bot.source_file import RenewedSource
-from bot.wiring import Services
 from core.ingestion.changes.checks import SourceCheck, SourceChecks
 from core.ingestion.changes.store import CourseChange, CourseChanges
 from core.ingestion.sources.opening import origin_of

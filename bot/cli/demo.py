@@ -11,8 +11,9 @@ from bot.cli.ask import console_request, open_reply
 from bot.cli.counted import counted
 from bot.cli.exits import Exit
 from bot.handbook import COURSE, handbook_folder, ingest_handbook
+from bot.services import Services
 from bot.settings import Settings, load_settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 
 
 @dataclass(frozen=True, slots=True)

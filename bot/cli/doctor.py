@@ -26,8 +26,9 @@ from bot.providers.embedders import embedding_model, meant_model, open_local
 from bot.providers.models import check_contexts, check_named_models
 from bot.providers.stand_ins import LOUDLY
 from bot.providers.tables import read_tables
+from bot.services import missing_text
 from bot.settings import Settings, load_settings
-from bot.wiring import make_data_dir, open_index, without_text
+from bot.wiring import make_data_dir, open_index
 from core.disk.space import is_read_only
 from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
@@ -234,7 +235,7 @@ async def _check_courses(
         if edition is None:
             yield misconfigured("course", f"No text yet: {again}.")
         elif not edition.collections <= held:
-            yield misconfigured("course", without_text(course.course_id))
+            yield misconfigured("course", missing_text(course.course_id))
         else:
             yield await _check_edition(settings, course_file, edition, again)
             tables = read_tables(settings, course_file.models)

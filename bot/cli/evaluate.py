@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapters.markdown.printable import printable
-from bot.cli.context import check_generator, choose_course, live_edition, services
+from bot.cli.context import check_generator, choose_course, live_edition, services, terminal_user
 from bot.cli.evaluation_failures import as_fields, lines_of
 from bot.cli.evaluation_page import check_page, write_page
 from bot.cli.evaluation_table import table
@@ -16,7 +16,7 @@ from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.cli.rehearsing import rehearsed
 from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
-from bot.wiring import Services, terminal_user
+from bot.services import Services
 from core.answering.agent import Agent
 from core.errors import ServiceError
 from core.evaluation.answers import MeasuredAnswer, summarise_answers

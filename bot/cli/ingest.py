@@ -16,7 +16,7 @@ from bot.cli.context import services
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
 from bot.cli.ingest_report import print_report, summary
 from bot.log import tell
-from bot.wiring import Services
+from bot.services import Services
 from core.errors import BotError, ConfigurationError
 from core.ingestion.account.refusal import IngestionRefused
 from core.ingestion.report import IngestReport, Stage

@@ -6,11 +6,10 @@ from uuid import UUID
 from adapters.console import whole_text
 from adapters.markdown.printable import printable
 from adapters.markdown.splitting import shortened
-from bot.cli.context import check_is_known, services
+from bot.cli.context import check_is_known, services, terminal_user
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError
 from bot.keyring.keys import PSEUDONYM
-from bot.wiring import terminal_user
 from core.markdown.writing import one_line
 from core.models import AgentSession
 from core.privacy.disclosure import Disclosure

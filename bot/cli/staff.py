@@ -11,7 +11,7 @@ from adapters.markdown.footnotes import place_in_book
 from adapters.markdown.printable import printable
 from bot.cli.context import check_is_known, services
 from bot.cli.exits import Exit, UsageError
-from bot.wiring import Services
+from bot.services import Services
 from core.help_requests.store import HelpRequests
 from core.verified_answers.base import VerifiedAnswer
 from core.verified_answers.store import VerifiedAnswers

@@ -26,7 +26,7 @@ from adapters.intake.front_desk import FrontDesk
 from adapters.intake.platform_clock import PlatformClock
 from bot import __version__
 from bot.handbook import COURSE
-from bot.wiring import Services
+from bot.services import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
 from core.help_requests.cards import QueueCards

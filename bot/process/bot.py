@@ -35,7 +35,7 @@ from bot.process.queue_posts import QueuePosts
 from bot.process.radar_posts import RadarPosts
 from bot.process.source_renewal import SourceRenewal, ingest_aside
 from bot.process.supervision import Supervisor
-from bot.wiring import Services
+from bot.services import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
 from core.access.store import AccessStore

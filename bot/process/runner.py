@@ -20,8 +20,9 @@ from bot.process.startup import Result, StoppedWhileStarting, is_only_process, o
 from bot.providers.models import chosen_generator
 from bot.providers.old_names import OLD_NAMES
 from bot.providers.tables import read_tables
+from bot.services import Services, missing_text
 from bot.settings import Settings
-from bot.wiring import Services, open_services, without_text
+from bot.wiring import open_services
 from core.errors import (
     ConfigurationError,
     IngestionBusy,
@@ -135,7 +136,7 @@ async def _prepare_courses(opened: Services) -> None:
         held = await opened.index.collections()
         for course, edition in known:
             if edition is not None and not edition.collections <= held:
-                logger.warning("%s", without_text(course.course_id))
+                logger.warning("%s", missing_text(course.course_id))
     opened.course_file.check_channels([course.course_id for course, _ in known])
 
 

@@ -179,8 +179,10 @@ class ModelGenerator:
             raise GenerationError(str(failure)) from failure
         if call.end.finish is Finish.REFUSED:
             raise GenerationError(f"{model} {call.end.detail}")
+        await asyncio.sleep(0)  # what a reply leaves to its end may be all of it
         for ending in _ending(call.reader, call.end, is_refused):
             yield ending
+            await pauses.take_one_if_due()
 
 
 @dataclass

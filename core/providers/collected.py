@@ -30,6 +30,8 @@ class Collected:
         self._query_tokens: int | None = None
         self._cached_tokens: int | None = None
         self._response_tokens: int | None = None
+        self._counted = (0, 0)
+        """How many characters were counted, and the tokens in them."""
 
     @property
     def is_finished(self) -> bool:
@@ -76,12 +78,18 @@ class Collected:
             finish,
             ChatMessage("assistant", text, calls, original=self._original),
             query_tokens=reckoned(request) if query is None else query,
-            response_tokens=count_tokens(text) if response is None else response,
+            response_tokens=self._tokens_in(text) if response is None else response,
             cached_tokens=self._cached_tokens or 0,
             detail=self._detail,
             logprobs=tuple(self._logprobs),
             service=service,
         )
+
+    def _tokens_in(self, text: str) -> int:
+        """Return about how many tokens the reply so far has, counted once."""
+        if self._counted[0] != len(text):
+            self._counted = len(text), count_tokens(text)
+        return self._counted[1]
 
     def _count(self, delta: Delta) -> None:
         """Take up the usage, which is given for the whole reply so far."""

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from core.markdown.code import fences_in
 from core.markdown.spans import code_spans
+from core.text.sentence_marks import MARKS
 
 _TERMINATOR = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？｡]+[”’」』）]*(?:[\"']++(?=\s|$))?"
+    r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)"
+    rf"|[{MARKS}]+[”’」』）]*(?:[\"'»)\]]++(?=\s|$))?"
 )
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"'])(?:(?:[A-Za-z]\.)+[A-Za-z]?|"
@@ -61,7 +63,7 @@ def sentence_spans(text: str) -> list[Span]:
     A fence, a table or a display formula is one "sentence"; so is a list item that has no
     full stop, and no sentence ends inside a span of code. Headings and lines without a
     terminator end at their blank line. The rules are made for English and hold for other
-    European languages and for CJK punctuation.
+    European languages and for the marks of other scripts.
     """
     spans: list[Span] = []
     for piece, whole in _pieces(text):
@@ -128,7 +130,7 @@ def _split_prose(text: str, piece: Span) -> Iterator[Span]:
 def _is_end(text: str, start: int, mark: int, end: int) -> bool:
     """Return whether the terminator at `mark` closes the sentence that began at `start`."""
     if text[mark] not in ".…":
-        return _next_begins_sentence(text, end) or text[mark] in "。！？｡"
+        return _next_begins_sentence(text, end) or text[mark] in MARKS
     lead = text[max(start, mark - _LONGEST_LEAD) : mark + 1]
     if _LIST_NUMBER.match(text[start : mark + 1]):
         return False

@@ -3,10 +3,12 @@
 import re
 import unicodedata
 
+from core.text.sentence_marks import MARKS
+
 _CODE = re.compile(r"(`+)(.+?)\1", re.S)
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
-_AT_THE_END = " \t\n?!.…。？！"
+_AT_THE_END = f" \t\n?!.…{MARKS}"
 
 
 def fold(question: str) -> str:

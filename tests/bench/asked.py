@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import NonNegativeInt
 
 from bot.cli.rehearsing import rehearsed
-from bot.wiring import Services
+from bot.services import Services
 from core.evaluation.questions import GoldQuestion
 from core.models import AgentResponse
 from core.models.fields import Model

@@ -5,8 +5,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.errors import IngestionError
 from core.evaluation.questions import read_questions
 from core.index.embedded.edge import EdgeIndex

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.grounding import confidence as shipped
 from core.models import MAX_QUESTION
 from core.retrieval.calibration import (

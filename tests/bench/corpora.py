@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.wiring import Services
+from bot.services import Services
 from core.evaluation.questions import GoldQuestion, read_questions
 from core.ingestion.sources.opening import open_sources
 from core.models import Course

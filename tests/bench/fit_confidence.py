@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from bot.wiring import Services
+from bot.services import Services
 from core.answering.agent import Agent
 from core.evaluation.metrics import auroc, calibration_error
 from core.evaluation.questions import GoldQuestion

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.evaluation.metrics import auroc
 from core.models import MAX_QUESTION, AgentRequest
 from core.retrieval.question.followups import WEIGHTS, LeaningQuestion, leaning_figures

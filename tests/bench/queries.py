@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bot.wiring import Services
+from bot.services import Services
 from core.index.sparse import Bm25Encoder
 from core.models import Chunk, RetrievalToolInput
 from core.retrieval.quote_location.matching import BookText

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.process.collecting import leave_in_peace
-from bot.wiring import Services
+from bot.services import Services
 from core.index.base import SearchQuery
 from core.index.sparse import Bm25Encoder
 from core.ingestion.changes.store import CourseChanges

@@ -26,13 +26,15 @@ from tests.chaos.settlements import Settlement, ledger, limiter_calls
 from tests.chaos.sightings import Sightings
 from tests.chaos.stays import longest, orphans, second_answers
 from tests.chaos.templates import STAND_INS, Templates
-from tests.chaos.whispers import was_refused_by_platform
+from tests.chaos.whispers import was_refused_by_platform, was_told_to_ask_again
 from tests.postgres import PostgresServer
 
 ORPHANS_GONE_WITHIN = 60.0
 """Seconds after the last answer, by which nothing may be left over."""
 _LAST_ANSWER_WITHIN = 240.0
 """Seconds after the last disturbance; a busy machine takes its time."""
+_NOTED_WITHIN = 60.0
+"""Seconds after which a user asks again who was told that a command is not noted yet."""
 _LOOKS_EVERY = 0.4
 _ON_THE_WAY = 0.1
 """Seconds before a refusal in which a fault may have begun that kept it from being told."""
@@ -221,7 +223,10 @@ def _has_ended(one: Asked) -> bool:
     """Return whether nothing is to be waited for any more: the inbox is done, or never has it."""
     if one.done_at is not None:
         return True
-    return one.seen_at is None and was_refused_by_platform(one.deed)
+    if one.seen_at is not None:
+        return False
+    is_over = time.monotonic() - one.said_at > _NOTED_WITHIN and was_told_to_ask_again(one.deed)
+    return is_over or was_refused_by_platform(one.deed)
 
 
 def platform_counts(ground: Ground) -> Counter[str]:

@@ -10,6 +10,7 @@ import pytest
 from core import i18n
 from core.errors import RateLimited, ServiceError
 from core.inbox.base import request_id_for
+from tests.chaos.book import fact_about
 from tests.chaos.checker import Kind, check
 from tests.chaos.figures import is_clean, table
 from tests.chaos.history import Asked, History, Post, Sent, Spot, Turn
@@ -321,6 +322,24 @@ async def test_of_two_questions_of_one_asker_each_has_the_message_that_settles_i
     found = keys_of_whispers(all_asked, whispered)
     numbers = [found[message].rpartition(":")[2] for message in whispered]
     assert numbers == ["1", "2"]
+
+
+async def test_an_answer_is_of_the_question_that_it_answers_though_a_later_one_has_none() -> None:
+    world = slack.World()
+    ann = world.add_user("ann", world.workspace, world.channel)
+    questions = [await world.say(ann, world.channel, "?") for _ in range(2)]
+    all_asked = [
+        asked(
+            number,
+            spot=Spot(ann.id, world.channel.id, message.ts),
+            inbox_says="answered",
+            is_private=True,
+        )
+        for number, message in enumerate(questions, 1)
+    ]
+    text = Draft(fact_about(all_asked[0].name))
+    answer = world.posting.create(world.bot, world.channel, text, visible_to=ann)
+    assert keys_of_whispers(all_asked, [answer]) == {answer: all_asked[0].key}
 
 
 async def test_a_notice_is_of_the_question_that_the_inbox_says_was_noticed() -> None:

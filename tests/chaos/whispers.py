@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.inbox.audience import Audience, Settlement
+from tests.chaos.book import names_in
 from tests.chaos.history import Asked
 from tests.chaos.sentences import Said, is_meanwhile, said
 from tests.chaos.shown import Message
@@ -24,10 +25,10 @@ def keys_of_whispers(
     """Return the questions of messages that came with a command, and of Slack's ephemeral ones.
 
     An ephemeral message of Slack names no question: it is of the latest one that its reader
-    asked before it where it stands, and that no other one settles; those that the inbox has it were
-    settled so that their asker alone reads it come first, and of these the ones that it says were
-    settled as the message does. One that says that others come first is of a question whose asker
-    the inbox says was told so.
+    asked before it where it stands, and that no other one settles; those come first that the
+    message answers, then those that the inbox has it were settled so that their asker alone reads
+    it, and of these the ones that it says were settled as the message does. One that says that
+    others come first is of a question whose asker the inbox says was told so.
 
     Args:
         ephemerals: The bot's, in the order of their posting.
@@ -46,7 +47,8 @@ def keys_of_whispers(
         expected = [one for one in unsettled if _is_for_the_asker(one)]
         settles = _SETTLES.get(said(message_text(message)))
         agreeing = [one for one in expected if one.inbox_says == settles]
-        for one in (agreeing or expected or unsettled or fitting)[-1:]:
+        named = _named_in(message_text(message), unsettled)
+        for one in (named or agreeing or expected or unsettled or fitting)[-1:]:
             found[message] = one.key
             settled.add(one.key)
     return found
@@ -59,6 +61,11 @@ def was_refused_by_platform(deed: object) -> bool:
     return isinstance(deed, slack.Interaction) and deed.failure is not None
 
 
+def was_told_to_ask_again(deed: object) -> bool:
+    """Return whether who gave a command was told to ask again if no answer comes in a minute."""
+    return any(said(message_text(message)) is Said.SLOW for message in messages_of(deed))
+
+
 def message_text(message: Message) -> str:
     """Return all that a message shows."""
     return message.text if isinstance(message, discord.Message) else message.shown
@@ -69,6 +76,12 @@ def _meant(message: slack.Message, fitting: Sequence[Asked]) -> Sequence[Asked]:
     if said(message_text(message)) is Said.WAITING:
         return [one for one in fitting if one.told_to_wait] or fitting
     return [one for one in fitting if one.inbox_says != Settlement.NOTICED.value] or fitting
+
+
+def _named_in(text: str, candidates: Sequence[Asked]) -> Sequence[Asked]:
+    """Return those questions of which a message says the answer."""
+    names = names_in(text)
+    return [one for one in candidates if one.name in names]
 
 
 def _is_for_the_asker(one: Asked) -> bool:

@@ -23,8 +23,9 @@ from bot.database import HEAD_REVISION, SchemaState, check, upgrade
 from bot.keyring.keys import NAMES
 from bot.keyring.sealing import Sealer
 from bot.process.startup import is_only_process
+from bot.services import Services
 from bot.settings import DatabaseSettings, Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.backup import archive, rows
 from core.backup.manifest import Manifest, NewerBackup
 from core.errors import ConfigurationError, NoRoom, StoreError, UnusableBackup

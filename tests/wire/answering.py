@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.providers.old_names import OldModelSettings
+from bot.services import Services
 from bot.settings import AnswerSettings, BudgetSettings, Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.answering.agent import Agent
 from core.models import AgentRequest, Course
 from tests.books import write_files

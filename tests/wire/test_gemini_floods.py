@@ -85,9 +85,9 @@ FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
     ],
     "backticks": lambda: [event(says("`" * 30_000))],
     "angle brackets": lambda: [event(says("<" * 30_000))],
-    "the shortest sentences": lambda: [event(says(written_as(claim("A b. " * 1_900, 1))))],
-    "one word": lambda: [event(says(written_as(claim("a" * 9_500, 1))))],
-    "numbers": lambda: [event(says(written_as(claim("1 " * 4_700, 1))))],
+    "the shortest sentences": lambda: [event(says(written_as(claim("A b. " * 950, 1))))],
+    "one word": lambda: [event(says(written_as(claim("a" * 4_700, 1))))],
+    "numbers": lambda: [event(says(written_as(claim("1 " * 2_350, 1))))],
     "a number of 6,000 digits": lambda: [
         b'data: {"usageMetadata":{"promptTokenCount":' + b"9" * 6_000 + b"}}\n\n"
     ],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-LONGEST = 10_000
+LONGEST = 5_000
 """Characters of one item; a longer one is passed over."""
 DEEPEST = 12
 """Objects and lists inside one another; what lies deeper is passed over."""

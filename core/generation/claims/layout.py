@@ -17,6 +17,7 @@ _ENDLESS = re.compile(r"[.!?…]{40}|`{40}|~{40}")
 """No prose: a sentence's end or a fence would be looked for from every place in it."""
 _HEADINGS = re.compile(r"(?: {0,3}#{1,6}(?:[ \t][^\n]*)?(?:\n\s*|$))+")
 _BULLET_SIGN = re.compile(r"^([ \t]*)•(?=[ \t])", re.MULTILINE)
+_ALPHANUMERIC = re.compile(r"[^\W_]")
 _QUOTE_OR_TAB = re.compile(r"[>\t]")
 _MARKERS = re.compile(
     r"(?:^|(?<![ \t])[ \t]+|(?<=[.!?…,;:”’\"')]))\[\d{1,3}\](?:[ \t]?\[\d{1,3}\])*"
@@ -127,10 +128,9 @@ def _is_laid_out(sentence: str) -> bool:
 
 def _says_something(text: str, span: Span) -> bool:
     """Return whether there is a word or number in it, more than the number of an item."""
-    sentence = text[span.start : span.end]
-    bullet = _BULLET.match(sentence)
-    words = sentence[bullet.end() :] if bullet else sentence
-    return any(character.isalnum() for character in words)
+    bullet = _BULLET.match(text[span.start : span.end])
+    start = span.start + (bullet.end() if bullet else 0)
+    return _ALPHANUMERIC.search(text, start, span.end) is not None
 
 
 def _without_markers(sentence: str) -> str:

@@ -60,13 +60,13 @@ class AnswerReader:
             text, self._held = self._held, None
         yield from self._read(text)
 
-    def close(self) -> list[ClaimOrRefusal]:
-        """Return the rest."""
+    def close(self) -> Iterator[ClaimOrRefusal]:
+        """Yield the rest."""
         held, self._held = self._held or "", None
-        rest = list(self._read(f"{held}\n" if self._json is None else held))
+        yield from self._read(f"{held}\n" if self._json is None else held)
         if self._json is None:
-            rest += [part for line in self._lines.close() for part in self._line(line)]
-        return rest
+            for line in self._lines.close():
+                yield from self._line(line)
 
     def _read(self, text: str) -> Iterator[ClaimOrRefusal]:
         while self._json is None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from core.text.sentence_marks import MARKS, QUESTIONS, STOPS
 from core.text.tokens import count_tokens
 
 SHORTEST = 5
@@ -10,9 +11,9 @@ SHORTEST = 5
 LONGEST = 140
 """Tokens; anything longer is text whose full stops were lost."""
 
-_PUNCTUATED = re.compile(r"[.!?。！？｡…][\"'”’»)\]]*\s*$", re.M)
-_ENDS = re.compile(r"[.!。！｡…][\"'”’»)\]]*$")
-_ASKS = re.compile(r"[?？;][\"'”’»)\]]*$")
+_PUNCTUATED = re.compile(rf"[.!?…{MARKS}][\"'”’»」』）)\]]*\s*$", re.M)
+_ENDS = re.compile(rf"[.!…！{STOPS}][\"'”’»」』）)\]]*$")
+_ASKS = re.compile(rf"[?;{QUESTIONS}][\"'”’»」』）)\]]*$")
 _STARTS_SMALL = re.compile(r"[\W_]*[a-zß-öø-ÿа-яα-ω]")
 _CAPTION = re.compile(
     r"\(?(?:Figure|Fig\.|Table|Listing|Exhibit|Image|Photo|Abb\.|Abbildung|Tabelle|Figura|Tableau)"

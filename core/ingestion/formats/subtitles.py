@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
 from core.ingestion.formats.decoding import decode_text
 from core.ingestion.formats.flavours.source_lines import SourceLine, source_lines
+from core.text.sentence_marks import MARKS
 
 _CLOCK = r"(?:(?P<{0}h>\d{{1,4}}):)?(?P<{0}m>\d{{1,2}}):(?P<{0}s>\d{{1,2}})(?:[.,]\d{{1,9}})?"
 _TIMING = re.compile(
@@ -19,7 +20,7 @@ _OTHER_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"<v(?:\.[\w.-]{1,50})?[ \t]+([^<>]{1,100})>")
 _TAG = re.compile(r"</?(?:[biucv]|ruby|rt|lang|font)\b[^<>]{0,200}>|\{\\[^{}]{0,200}\}")
 _WORD_TIME = re.compile(r"<(?:\d{1,4}:)?\d{1,2}:\d{1,2}[.,]\d{1,9}>")
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*\Z")
+_SENTENCE_END = re.compile(rf"[.!?…{MARKS}][\"'”’»」』）)\]]*\Z")
 _NEXT_SPEAKER = re.compile(r"(?:[-–—]|>>)[ \t]?\S|[^\W\d_][\w .'-]{0,40}:[ \t]")
 _ENOUGH = 150
 _TOO_LONG = 600

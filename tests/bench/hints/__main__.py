@@ -21,8 +21,9 @@ from uuid import uuid4
 
 from bot.keyring.keys import NAMES
 from bot.policies import policy_stage
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.answering.agent import Agent
 from core.answering.pipeline import Pipeline
 from core.answering.spending import Spending

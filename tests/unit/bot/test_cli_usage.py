@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.cli.context import terminal_user
 from bot.keyring.keys import Keys
-from bot.wiring import terminal_user
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.database import create_engine
 from tests.command_line import CommandLine

@@ -14,8 +14,9 @@ from bot.keyring.keys import NAMES
 from bot.providers.models import chosen_generator
 from bot.providers.old_names import OldModelSettings
 from bot.providers.tables import read_tables
+from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import Services, open_services
+from bot.wiring import open_services
 from core.embeddings.gemini import GeminiEmbedder
 from core.errors import ConfigurationError
 from core.providers.gemini.client import GeminiClient

@@ -23,6 +23,9 @@ from core.text.tokens import count_tokens
         ("- one\n- two", ["- one", "- two"]),
         ("1. First step.\n2. Second step.", ["1. First step.", "2. Second step."]),
         ("水は流れる。山は動かない。", ["水は流れる。", "山は動かない。"]),
+        ("पानी बहता है। पहाड़ नहीं।", ["पानी बहता है।", "पहाड़ नहीं।"]),
+        ("پانی بہتا ہے۔ پہاڑ نہیں۔", ["پانی بہتا ہے۔", "پہاڑ نہیں۔"]),
+        ("هل يجري الماء؟ نعم يجري.", ["هل يجري الماء؟", "نعم يجري."]),
         (
             "She wrote '水は流れる。' The rest is lost.",
             ["She wrote '水は流れる。'", "The rest is lost."],

@@ -39,7 +39,7 @@ def read(text: str, *, piece: int | None = None) -> list[ClaimOrRefusal]:
     reader = AnswerReader(NUMBERING)
     step = piece or max(len(text), 1)
     parts = [part for at in range(0, len(text), step) for part in reader.feed(text[at : at + step])]
-    return parts + reader.close()
+    return [*parts, *reader.close()]
 
 
 def answer(*claims: tuple[str, Sequence[Any]], missing: str = "nothing", **changes: Any) -> str:
@@ -310,7 +310,8 @@ def test_the_pieces_that_a_text_comes_in_make_no_difference(text: str, cuts: lis
     reader = AnswerReader(NUMBERING)
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     pieces = [text[start:end] for start, end in pairwise(places)]
-    parts = [part for piece in pieces for part in reader.feed(piece)] + reader.close()
+    parts = [part for piece in pieces for part in reader.feed(piece)]
+    parts += reader.close()
     assert parts == read(text) == read(text, piece=1)
 
 
