@@ -50,7 +50,9 @@ class Visitor:
         await self._choose("#channels .place-link", place)
 
     async def become(self, name: str) -> None:
-        """Be somebody else from now on."""
+        """Be this person from now on."""
+        if name in await self.read("#people .person:has(:checked)"):
+            return
         await self.tab.value("document.querySelector('#people .person').dataset.before = ''")
         await self._choose("#people .person", name)
         await self.tab.until("!document.querySelector('#people [data-before]')")
@@ -59,6 +61,19 @@ class Visitor:
         """Choose an entry of a message's menu."""
         await self.tab.click(f"{message} > .tools [aria-label=More]")
         await self._choose("[role=menuitem]", entry)
+
+    async def press(self, within: str, label: str, *, last: bool = False) -> None:
+        """Press the first button with a label, or the last one, inside what a selector finds."""
+        await self._choose(f"{within} button", label, last=last)
+
+    async def command(self, name: str) -> None:
+        """Use a slash command of Discord's without options."""
+        await self.tab.click("#write")
+        await self.tab.type(name)
+        await self.tab.until(shown("[role=option]"))
+        await self.tab.enter()
+        await self.see(name, "#channel .composer .above")
+        await self.tab.click("#channel .send")
 
     async def react(self, message: str, name: str) -> None:
         """Add a reaction to a message."""
@@ -81,12 +96,13 @@ class Visitor:
         """Keep what the window shows as a picture."""
         (self._pictures / f"{name}.png").write_bytes(await self.tab.screenshot())
 
-    async def _choose(self, selector: str, text: str) -> None:
+    async def _choose(self, selector: str, text: str, *, last: bool = False) -> None:
         """Click the element that a selector finds and that has a text as one of its lines."""
+        which = "findLastIndex" if last else "findIndex"
         found = f"[...document.querySelectorAll({json.dumps(selector)})]"
         is_line = f"(line) => line.replace(/^[^A-Za-z#]+/, '') === {json.dumps(text)}"
         number = await self.tab.until(
-            f"{found}.findIndex((each) => each.checkVisibility()"
+            f"{found}.{which}((each) => each.checkVisibility()"
             f" && each.innerText.split('\\n').some({is_line})) + 1"
         )
         await self.tab.value(f"{found}[{number - 1}].setAttribute('data-chosen', '')")

@@ -3,43 +3,98 @@
 import argparse
 import asyncio
 import base64
+import io
 import json
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PIL import Image
+
 from tests.wire import chromium
 from tests.wire.playground.running import OWN_DATA, Playground
+from tests.wire.playground.staff_loop import COVERED, LOOPS, StaffLoop
+from tests.wire.visitor import Visitor, shown
 
-DESKTOP, PHONE = (1080, 780), (360, 780)
+BOTH, DESKTOP, PHONE = (1280, 760), (1080, 780), (360, 780)
 LOOKS = [(size, dark) for dark in (False, True) for size in (DESKTOP, PHONE)]
 _READY = "[...document.querySelectorAll('.light.ready')].length > 0"
-_COVERED = "Does Glossator need the internet?"
+_EDITION = "What is an edition?"
 _NEAR = "How many students failed the exam?"
+_IN_THE_HANDBOOK = ("queue", "reply", "verify", "checked")
+"""Steps of the loop that the handbook shows, two in a row."""
+_COLOURS = 128
 
 
 async def taken(folder: Path, models: Path) -> list[Path]:
-    """Write a picture of each platform, and return the files.
+    """Write the pictures and return the files: both platforms, each alone, and the staff's loop.
 
     Args:
         models: Where the embedding model lies ready, if it does.
     """
     program = chromium.installed()
     if program is None:
-        sys.exit("screenshots: install Chromium, such as by `apt-get install chromium`")
-    files = []
+        sys.exit(
+            "screenshots: there is no Chromium; install it, such as by `apt-get install chromium`"
+        )
     async with _fresh(models) as playground:
+        pictures = {"playground": await _both(program, playground.url)}
         for platform, ask in (("discord", _ask_on_discord), ("slack", _ask_on_slack)):
             async with opened(program, f"{playground.url}{platform}/") as tab:
                 await tab.look(*DESKTOP)
                 await tab.until(_READY, 180)
                 await ask(tab)
                 shots = [await _shot(tab, size, dark=dark) for size, dark in LOOKS]
-            files.append(folder / f"card-{platform}.png")
-            files[-1].write_bytes(await _composed(program, shots))
-    return files
+            width, height = DESKTOP[0] + PHONE[0] + 36, 2 * DESKTOP[1] + 36
+            pictures[f"card-{platform}"] = await _composed(program, shots, width, height)
+    async with _fresh(models) as playground:
+        for loop in LOOPS:
+            shots = await _loop(program, playground.url, loop)
+            width, height = 2 * DESKTOP[0] + 36, 2 * DESKTOP[1] + 36
+            pictures[f"staff-{loop.platform}"] = await _composed(program, shots, width, height)
+    return [_written(folder / f"{name}.png", picture) for name, picture in pictures.items()]
+
+
+async def _both(program: str, url: str) -> bytes:
+    """Return a picture of one question on both platforms side by side."""
+    async with opened(program, url) as tab:
+        await tab.look(*BOTH)
+        for platform in ("discord", "slack"):
+            async with tab.within(platform):
+                await tab.until(_READY, 180)
+                await tab.click("#write")
+                await tab.type(f"@Glossator {_EDITION}")
+                await tab.enter()
+                await tab.click("#channel .thread-link")
+                await tab.until(shown('#thread [data-component^="gl:e"]'))
+                await tab.value("document.activeElement.blur()")
+                await _look_at_the_answer(tab)
+        await asyncio.sleep(0.5)
+        return await tab.screenshot()
+
+
+async def _loop(program: str, url: str, loop: type[StaffLoop]) -> list[bytes]:
+    """Go through the staff's loop, print how long it took, and return pictures of its steps."""
+    platform = loop.platform
+    with TemporaryDirectory() as place:
+        async with opened(program, f"{url}{platform}/") as tab:
+            await tab.look(*DESKTOP)
+            await tab.until(_READY, 180)
+            began = time.monotonic()
+            await loop(Visitor(tab, Path(place))).go_through()
+            took = time.monotonic() - began
+            print(f"The staff's loop on {platform.title()}, two students and staff: {took:.0f} s")
+        return [(Path(place) / f"{platform}-{step}.png").read_bytes() for step in _IN_THE_HANDBOOK]
+
+
+def _written(file: Path, picture: bytes) -> Path:
+    """Write a picture with few colours: all that a page of text needs."""
+    with Image.open(io.BytesIO(picture)) as image:
+        image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
+    return file
 
 
 @asynccontextmanager
@@ -66,17 +121,17 @@ async def opened(program: str, url: str) -> AsyncIterator[chromium.Tab]:
 
 async def _ask_on_discord(tab: chromium.Tab) -> None:
     """Ask two questions, and look at the evidence of the first."""
-    for question, wanted in ((_NEAR, "gl:w:"), (_COVERED, "gl:e:")):
+    for question, wanted in ((_NEAR, "gl:w:"), (COVERED, "gl:e:")):
         await tab.click("#write")
         await tab.type("/as")
-        await tab.until(_shown("[role=option]"))
+        await tab.until(shown("[role=option]"))
         await tab.enter()
         await tab.until("document.activeElement.matches('.command input')")
         await tab.type(question)
         await tab.enter()
-        await tab.until(_shown(f'#channel [data-component^="{wanted}"]'))
+        await tab.until(shown(f'#channel [data-component^="{wanted}"]'))
     await tab.click('#channel [data-component^="gl:e:"]')
-    await tab.until(_shown(".ephemeral blockquote"))
+    await tab.until(shown(".ephemeral blockquote"))
 
 
 async def _ask_on_slack(tab: chromium.Tab) -> None:
@@ -85,29 +140,38 @@ async def _ask_on_slack(tab: chromium.Tab) -> None:
     await tab.type(f"@Glossator {_NEAR}")
     await tab.enter()
     await tab.click("#channel .thread-link")
-    await tab.until(_shown('#thread [data-component^="gl:w"]'))
+    await tab.until(shown('#thread [data-component^="gl:w"]'))
     await tab.click("#write-in-thread")
-    await tab.type(f"@Glossator {_COVERED}")
+    await tab.type(f"@Glossator {COVERED}")
     await tab.enter()
-    await tab.until(_shown('#thread [data-component="gl:e"]'))
-
-
-def _shown(selector: str) -> str:
-    """Return an expression that is true when something that a selector finds is visible."""
-    found = f"[...document.querySelectorAll({json.dumps(selector)})]"
-    return f"{found}.some((each) => each.checkVisibility())"
+    await tab.until(shown('#thread [data-component="gl:e"]'))
 
 
 async def _shot(tab: chromium.Tab, size: tuple[int, int], *, dark: bool) -> bytes:
     await tab.look(*size, dark=dark)
-    await tab.value("document.querySelectorAll('.timeline').forEach(e => e.scrollTop = 1e6)")
+    await _look_at_the_answer(tab)
     await asyncio.sleep(0.5)
     return await tab.screenshot()
 
 
-async def _composed(program: str, shots: Sequence[bytes]) -> bytes:
-    """Return one picture of all: the desktop beside the phone, light above dark."""
-    width, height = DESKTOP[0] + PHONE[0] + 36, 2 * DESKTOP[1] + 36
+async def _look_at_the_answer(tab: chromium.Tab) -> None:
+    """Scroll to the last answer that has evidence, with its question above it where it fits."""
+    evidence = json.dumps('[data-component^="gl:e"]')
+    await tab.value(
+        f"""(() => {{
+            const found = [...document.querySelectorAll({evidence})];
+            const answer = found.findLast((each) => each.checkVisibility()).closest("article");
+            const timeline = answer.closest(".timeline");
+            const question = answer.previousElementSibling ?? answer;
+            const room = timeline.clientHeight - answer.offsetHeight - question.offsetHeight;
+            const first = room > -60 ? question : answer;
+            timeline.scrollTop = first.offsetTop - 8;
+        }})()"""
+    )
+
+
+async def _composed(program: str, shots: Sequence[bytes], width: int, height: int) -> bytes:
+    """Return one picture of all, from left to right and from top to bottom."""
     urls = [f"data:image/png;base64,{base64.b64encode(shot).decode()}" for shot in shots]
     images = "".join(f"<img src='{url}'>" for url in urls)
     style = "margin:12px;display:flex;flex-wrap:wrap;gap:12px;background:#888"
