@@ -56,7 +56,7 @@ docs: $(VENV)/dev.done ## Build the handbook as a site in site/; a broken link o
 	@$(BIN)/properdocs build --quiet --clean
 	@echo "Ready: site/index.html"
 
-test: $(VENV)/dev.done ## Run the tests of every day (a few minutes on two quiet cores)
+test: $(VENV)/dev.done ## Run the tests of every day (about a quarter of an hour on two cores)
 	@$(PYTEST) -m "$(EVERYDAY)"
 
 test-all: $(VENV)/dev.done ## Run all tests but the slow ones (about an hour on two cores; AGAIN=1 runs twice what fails)
