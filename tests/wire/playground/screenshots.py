@@ -50,11 +50,11 @@ async def taken(folder: Path, models: Path) -> list[Path]:
                 shots = [await _shot(tab, size, dark=dark) for size, dark in LOOKS]
             width, height = DESKTOP[0] + PHONE[0] + 36, 2 * DESKTOP[1] + 36
             pictures[f"card-{platform}"] = await _composed(program, shots, width, height)
-    async with _fresh(models) as playground:
-        for loop in LOOPS:
+    for loop in LOOPS:  # each in its own: what staff answer in one is shown in the other, too
+        async with _fresh(models) as playground:
             shots = await _loop(program, playground.url, loop)
-            width, height = 2 * DESKTOP[0] + 36, 2 * DESKTOP[1] + 36
-            pictures[f"staff-{loop.platform}"] = await _composed(program, shots, width, height)
+        width, height = 2 * DESKTOP[0] + 36, 2 * DESKTOP[1] + 36
+        pictures[f"staff-{loop.platform}"] = await _composed(program, shots, width, height)
     return [_written(folder / f"{name}.png", picture) for name, picture in pictures.items()]
 
 
@@ -121,7 +121,7 @@ async def opened(program: str, url: str) -> AsyncIterator[chromium.Tab]:
 
 async def _ask_on_discord(tab: chromium.Tab) -> None:
     """Ask two questions, and look at the evidence of the first."""
-    for question, wanted in ((_NEAR, "gl:w:"), (COVERED, "gl:e:")):
+    for number, question in enumerate((_NEAR, COVERED), start=1):
         await tab.click("#write")
         await tab.type("/as")
         await tab.until(shown("[role=option]"))
@@ -129,8 +129,8 @@ async def _ask_on_discord(tab: chromium.Tab) -> None:
         await tab.until("document.activeElement.matches('.command input')")
         await tab.type(question)
         await tab.enter()
-        await tab.until(shown(f'#channel [data-component^="{wanted}"]'))
-    await tab.click('#channel [data-component^="gl:e:"]')
+        await tab.until(_answered("#channel", number))
+    await tab.click('#channel .timeline > article:last-child [data-component^="gl:e:"]')
     await tab.until(shown(".ephemeral blockquote"))
 
 
@@ -140,11 +140,17 @@ async def _ask_on_slack(tab: chromium.Tab) -> None:
     await tab.type(f"@Glossator {_NEAR}")
     await tab.enter()
     await tab.click("#channel .thread-link")
-    await tab.until(shown('#thread [data-component^="gl:w"]'))
+    await tab.until(_answered("#thread", 1))
     await tab.click("#write-in-thread")
     await tab.type(f"@Glossator {COVERED}")
     await tab.enter()
-    await tab.until(shown('#thread [data-component="gl:e"]'))
+    await tab.until(_answered("#thread", 2))
+
+
+def _answered(place: str, number: int) -> str:
+    """Return what holds in the page once so many answers stand there with their buttons."""
+    answers = json.dumps(f"{place} article:has(.avatar.app):has([data-component])")
+    return f"document.querySelectorAll({answers}).length >= {number}"
 
 
 async def _shot(tab: chromium.Tab, size: tuple[int, int], *, dark: bool) -> bytes:
