@@ -84,6 +84,7 @@ class StaffLoop(ABC):
         await self.visitor.see("[1] Glossator › What it needs", "dialog")
         draft = "document.querySelector('dialog [name=answer]').value"
         await self.tab.until(f"{draft}.includes('no internet connection')")
+        await self.tab.click("dialog [name=answer]")
         await self._keep("verify")
         await self.send("Kept, revision 1: from now on, who asks this is shown it.", "#thread")
 
