@@ -60,7 +60,7 @@ class Views:
         """Return a message, with the name of the command that it answers."""
         payload = dispatched(message, reader, content_intent=True)
         answered = self._world.interactions.all.get(int((message.interaction or {}).get("id", 0)))
-        if answered is not None:
+        if answered is not None and "name" in answered.data:  # a button or a form has none
             payload["command"] = _path(answered.data)
         return payload
 
@@ -75,7 +75,7 @@ class Views:
 
 def _path(data: Json) -> str:
     """Return the name of a command with those of its subcommands."""
-    names, options = [str(data.get("name"))], data.get("options") or []
+    names, options = [str(data["name"])], data.get("options") or []
     while options and options[0]["type"] in SUBCOMMANDS:
         names.append(options[0]["name"])
         options = options[0]["options"]
