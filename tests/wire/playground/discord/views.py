@@ -60,7 +60,7 @@ class Views:
         """Return a message, with the name of the command that it answers."""
         payload = dispatched(message, reader, content_intent=True)
         answered = self._world.interactions.all.get(int((message.interaction or {}).get("id", 0)))
-        if answered is not None and "name" in answered.data:  # a button has none
+        if answered is not None and "name" in answered.data:  # a button or a form has none
             payload["command"] = _path(answered.data)
         return payload
 
