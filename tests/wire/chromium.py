@@ -130,14 +130,18 @@ class Tab:
         await self.call("Input.insertText", text=text)
 
     async def click(self, selector: str) -> None:
-        """Click in the middle of the last visible element that a selector finds."""
+        """Click in the middle of the last visible element that a selector finds, once it rests."""
         middle = await self.until(
-            f"""(() => {{
+            f"""(async () => {{
                 const shown = [...document.querySelectorAll({json.dumps(selector)})]
                   .filter((each) => each.checkVisibility()).pop();
                 if (!shown) return null;
                 shown.scrollIntoView({{ block: "nearest" }});
+                const before = shown.getBoundingClientRect();
+                await new Promise((resolve) => setTimeout(resolve, 50));
                 const box = shown.getBoundingClientRect();
+                const moved = box.top !== before.top || box.left !== before.left;
+                if (moved || !shown.isConnected) return null;
                 return [box.left + box.width / 2, box.top + box.height / 2];
             }})()"""
         )

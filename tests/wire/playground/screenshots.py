@@ -19,7 +19,7 @@ from tests.wire.playground.running import OWN_DATA, Playground
 from tests.wire.playground.staff_loop import COVERED, LOOPS, StaffLoop
 from tests.wire.visitor import Visitor, shown
 
-BOTH, DESKTOP, PHONE = (1280, 840), (1080, 780), (360, 780)
+BOTH, DESKTOP, PHONE = (1280, 890), (1080, 780), (360, 780)
 LOOKS = [(size, dark) for dark in (False, True) for size in (DESKTOP, PHONE)]
 _READY = "[...document.querySelectorAll('.light.ready')].length > 0"
 _START = 600.0

@@ -115,6 +115,7 @@ class StaffLoop(ABC):
         await self.visitor.become(person)
         await self.visitor.go(channel)
         await self.visitor.write(f"@Glossator {question}")
+        await self.tab.until(f"{shown(f'{_NEWEST} .thread-link')} && !{shown(f'{_NEWEST} .doing')}")
         await self.tab.click(f"{_NEWEST} .thread-link")
         await self.tab.until(shown(f"{_ANSWER} .button"))
 
