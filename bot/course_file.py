@@ -258,7 +258,7 @@ class CourseFile:
     def configuration(self, course_id: str) -> AgentConfiguration:
         """Return how the course answers; the defaults where nothing is said."""
         table = self.tables.get(course_id)
-        return AgentConfiguration(**(table.answers if table else AnswersTable()).model_dump())
+        return AgentConfiguration(**table.answers.model_dump()) if table else AgentConfiguration()
 
 
 def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
