@@ -111,6 +111,7 @@ class SlowSearch:
         patch.setattr(Shard, "best", slow)
 
 
+@pytest.mark.costly
 def test_the_client_of_a_server_is_not_loaded() -> None:
     command = [sys.executable, "-c", "import core.index.embedded.edge, sys; print(*sys.modules)"]
     loaded = subprocess.check_output(command, cwd=PROJECT, text=True).split()
@@ -118,6 +119,7 @@ def test_the_client_of_a_server_is_not_loaded() -> None:
     assert "qdrant_client" not in loaded
 
 
+@pytest.mark.costly
 async def test_processes_read_one_sealed_folder_at_once(index: EdgeIndex, tmp_path: Path) -> None:
     with process(READER, tmp_path) as one, process(READER, tmp_path) as other:
         for child in (one, other):
@@ -129,6 +131,7 @@ async def test_processes_read_one_sealed_folder_at_once(index: EdgeIndex, tmp_pa
             assert output == f"{len(POINTS)}\n"
 
 
+@pytest.mark.costly
 async def test_a_builder_that_is_killed_leaves_the_old_edition_readable(
     index: EdgeIndex, tmp_path: Path
 ) -> None:
@@ -209,6 +212,7 @@ async def test_many_searches_share_one_open_collection(index: EdgeIndex) -> None
             assert (candidate.cosine, candidate.bm25) == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.costly
 async def test_the_least_recently_used_collection_is_closed(
     index: EdgeIndex, tmp_path: Path
 ) -> None:

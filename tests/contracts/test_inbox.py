@@ -344,6 +344,7 @@ async def _spam(engine: AsyncEngine, count: int) -> None:
 
 
 class TestHolding:
+    @pytest.mark.costly
     async def test_after_its_lease_an_event_is_taken_over(self, inbox: Inbox) -> None:
         await accepted(inbox, event(1))
         first = await claimed(inbox)

@@ -71,6 +71,7 @@ async def test_a_process_alone_has_everything_at_once(process: Process) -> None:
     assert share == LeaseShare(frozenset(NAMES), too_large=False)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("count", "sizes"), [(2, [2, 2]), (3, [2, 1, 1]), (4, [1, 1, 1, 1]), (5, [1, 1, 1, 1, 0])]
 )

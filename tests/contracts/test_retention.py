@@ -83,6 +83,7 @@ async def delete_all(engine: AsyncEngine, after: timedelta, kept_for: timedelta 
     return times
 
 
+@pytest.mark.costly
 async def test_what_is_old_is_deleted_in_small_batches(engine: AsyncEngine) -> None:
     await fill(engine)
     assert await delete_all(engine, KEPT_FOR + DAY, KEPT_FOR) >= 3
@@ -105,6 +106,7 @@ async def test_where_staff_paused_the_bot_it_stays_paused(engine: AsyncEngine) -
     assert await conversations.get(place) is None
 
 
+@pytest.mark.costly
 async def test_the_cursor_of_direct_messages_goes_with_their_last_event(
     engine: AsyncEngine,
 ) -> None:

@@ -179,6 +179,7 @@ async def test_hidden_documents_are_not_found(index: VectorIndex) -> None:
     assert {c.chunk.document_id for c in found} == {document_id(3)}
 
 
+@pytest.mark.costly
 async def test_several_collections_are_searched_like_one(index: VectorIndex) -> None:
     points = course(documents=12, chunks=10)
     query = question("inflation surplus", limit=6)

@@ -156,6 +156,7 @@ async def test_a_question_is_answered_in_its_placeholder(house: House) -> None:
     assert (row.state, row.request, row.heal_at) == (State.DONE, None, None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("times", [2, 10])
 async def test_an_event_delivered_many_times_is_answered_once(house: House, times: int) -> None:
     async with house.open():
@@ -286,6 +287,7 @@ async def test_the_asker_stops_an_answer(house: House) -> None:
     assert house.answer(1) == [Stopped.user_message]
 
 
+@pytest.mark.costly
 async def test_the_asker_stops_an_answer_of_another_process(house: House) -> None:
     other = House(house._engine, house.platform, lease=QUICKLY)
     other.agent.hold = asyncio.Event()
@@ -308,6 +310,7 @@ async def test_a_deletion_stops_the_answer_that_is_being_written(house: House) -
     assert house.answer(1) == []
 
 
+@pytest.mark.costly
 async def test_a_long_answer_is_kept_whole_and_its_surplus_removed(house: House) -> None:
     text = "Explain " + "a very long question " * 40
     async with house.open():

@@ -86,6 +86,7 @@ async def declined(action: Any) -> None:
     assert caught.value.user_message == text("answer-not-yours")
 
 
+@pytest.mark.costly
 async def test_a_private_answer_is_shared_by_its_asker_alone(stage: Stage) -> None:
     await stage.stored()
     await declined(stage.actions.share(stage.request_id, BEN, 5, {"channel": 1}))

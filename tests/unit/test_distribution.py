@@ -25,6 +25,7 @@ def test_the_version_that_is_told_is_the_one_that_is_installed() -> None:
     assert version("glossator") == __version__
 
 
+@pytest.mark.costly
 def test_the_installed_command_reads_a_book_that_lies_elsewhere(
     tmp_path: Path, models: Path
 ) -> None:

@@ -68,6 +68,7 @@ async def provider(request: pytest.FixtureRequest) -> AsyncIterator[Station]:
         yield opened
 
 
+@pytest.mark.costly
 @STREAMS
 async def test_a_reply_comes_as_text_and_ends_with_what_it_used(
     provider: Station, stream: bool
@@ -83,6 +84,7 @@ async def test_a_reply_comes_as_text_and_ends_with_what_it_used(
     assert model.name == incoming.end.model
 
 
+@pytest.mark.costly
 @STREAMS
 @pytest.mark.parametrize(
     ("fault", "streamed", "whole"), OUTCOMES, ids=[name for name, _, _ in OUTCOMES]

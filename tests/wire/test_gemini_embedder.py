@@ -59,6 +59,7 @@ async def test_questions_and_passages_are_told_apart(gemini: GeminiServer) -> No
     assert question[0]["taskType"] == "RETRIEVAL_QUERY"
 
 
+@pytest.mark.costly
 async def test_101_texts_are_two_requests_and_keep_their_order(gemini: GeminiServer) -> None:
     texts = [f"sentence number {n}" for n in range(101)]
     async with embedder(gemini) as model:

@@ -157,6 +157,7 @@ async def test_without_the_scope_groups_do_not_count_and_people_do(ground: Groun
     assert not await ground.people.may_read_groups(ground.tenant.workspace, None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", [ServerError(503), RateLimited(30), Slow(60.0, applied=False)])
 async def test_what_slack_does_not_say_soon_makes_nobody_staff(
     ground: Ground, fault: Any, monkeypatch: pytest.MonkeyPatch

@@ -90,6 +90,7 @@ async def server() -> AsyncIterator[SlackServer]:
         yield server
 
 
+@pytest.mark.costly
 async def test_all_that_was_told_by_a_socket_is_acknowledged_before_it_is_closed(
     server: SlackServer,
 ) -> None:

@@ -81,6 +81,7 @@ def test_staff_are_counted_and_those_for_no_course_are_named(arden: CommandLine)
     ]
 
 
+@pytest.mark.costly
 def test_tenants_with_channels_and_without_staff_are_named_until_staff_are(
     arden: CommandLine,
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: Comman
     assert "ingest SOURCE" in findings(done)["course"]
 
 
+@pytest.mark.costly
 def test_what_is_described_and_not_there_is_named(glossator: CommandLine) -> None:
     table = '[courses.{0}]\nsources = ["{0}"]\n'
     text = table.format("arden") + table.format("vault") + "[courses.empty]\n"
@@ -149,6 +151,7 @@ def test_a_damaged_database_is_named_with_what_to_do(glossator: CommandLine) -> 
     assert findings(done)["database"].startswith("FAIL The database file is damaged")
 
 
+@pytest.mark.costly
 def test_a_lost_index_is_named_with_what_to_do(arden: CommandLine) -> None:
     shutil.rmtree(arden.data / "index")
     done = arden.here("doctor")
@@ -180,6 +183,7 @@ def test_a_fresh_installation_is_told_that_its_index_does_not_answer(
     assert findings(done)["index"].startswith("FAIL")
 
 
+@pytest.mark.costly
 def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) -> None:
     done = lighthouse.setting(DATABASE__URL="mysql://127.0.0.1/x").here("doctor")
     assert done.code == 78
@@ -236,6 +240,7 @@ def test_a_folder_in_place_of_the_course_file_is_told(glossator: CommandLine) ->
     assert "is a folder" in findings(done)["settings"]
 
 
+@pytest.mark.costly
 def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) -> None:
     assert glossator.here("db", "check").code == 78
     assert "db upgrade" in glossator.here("db", "check").sentence
@@ -245,6 +250,7 @@ def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) 
     assert glossator.here("db", "upgrade").code == 0
 
 
+@pytest.mark.costly
 def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> None:
     glossator.here("db", "upgrade")
     for revision, words in (("9999", "newer version"), ("abcdef", "another application")):
@@ -257,6 +263,7 @@ def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> No
             assert words in done.sentence
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("damage", ["DELETE FROM alembic_version", "DROP TABLE alembic_version"])
 def test_a_database_that_lost_its_version_is_told_what_helps(
     glossator: CommandLine, damage: str

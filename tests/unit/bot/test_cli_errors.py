@@ -42,6 +42,7 @@ def ending(done: Finished, *words: str) -> int:
 # --- the command line ---------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -92,6 +93,7 @@ def test_wrong_usage_ends_with_2(
     assert ending(lighthouse.here(*arguments), *words) == Exit.USAGE
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -132,6 +134,7 @@ def test_bad_input_ends_with_65(
 # --- the configuration --------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
@@ -191,12 +194,14 @@ def test_gemini_without_a_key_ends_with_78_naming_what_to_set(
     assert ending(done, *KEY_NAMES) == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 def test_before_the_first_course_the_reader_is_told_what_to_do(glossator: CommandLine) -> None:
     for arguments in (["ask", COVERED], ["chat"], ["search", COVERED], ["courses", "sections"]):
         done = glossator.here(*arguments)
         assert ending(done, "no course yet", "ingest SOURCE") == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 def test_a_course_that_is_only_described_is_told_apart(glossator: CommandLine) -> None:
     write_files(glossator.folder, {"glossator.toml": '[courses.arden]\ntitle = "Arden"\n'})
     done = glossator.here("ask", COVERED, "--course", "arden")
@@ -204,6 +209,7 @@ def test_a_course_that_is_only_described_is_told_apart(glossator: CommandLine) -
     assert ending(glossator.here("ingest"), "arden", "no sources") == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 def test_with_several_courses_one_must_be_named(glossator: CommandLine) -> None:
     for name in ("one", "two"):
         write_files(glossator.folder / name, LIGHTHOUSE)
@@ -236,6 +242,7 @@ def test_run_says_that_there_is_no_platform_yet(glossator: CommandLine) -> None:
     assert ending(glossator.here("run"), "glossator chat") == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("model", "words"),
     [

@@ -45,6 +45,7 @@ ROWS = (
 # --- search -------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_search_prints_numbered_passages_with_their_places(lighthouse: CommandLine) -> None:
     done = lighthouse.run("search", COVERED)
     assert (done.code, done.err) == (0, "")
@@ -126,6 +127,7 @@ def test_eval_of_a_question_that_is_too_short_names_file_and_line(lighthouse: Co
     assert f"{path}, line 2: question must be a text" in done.sentence
 
 
+@pytest.mark.costly
 def test_eval_may_keep_to_a_kind_and_a_number(lighthouse: CommandLine, questions: str) -> None:
     only = measured(lighthouse, questions, "--kind", "follow-up", "--json").json
     assert (only["n"], list(only["by_kind"])) == (1, ["follow-up"])
@@ -135,6 +137,7 @@ def test_eval_may_keep_to_a_kind_and_a_number(lighthouse: CommandLine, questions
     assert "follow-up" in refused.sentence
 
 
+@pytest.mark.costly
 def test_eval_leaves_no_conversation_behind(
     glossator: CommandLine, lighthouse: CommandLine
 ) -> None:
@@ -199,6 +202,7 @@ def test_eval_reference_prints_the_same_for_people(lighthouse: CommandLine, ques
     assert block.count("    span_shown           1.000  [1.000, 1.000]") == 2
 
 
+@pytest.mark.costly
 def test_eval_draws_the_same_rows_for_the_same_seed(lighthouse: CommandLine) -> None:
     rows = [{"question": COVERED, "kind": str(number)} for number in range(8)]
     write_files(lighthouse.folder, {"drawn.jsonl": "\n".join(map(json.dumps, rows))})
@@ -274,6 +278,7 @@ def test_eval_stops_asking_after_ten_failures_in_a_row(
     assert "15 were not asked" in done.err
 
 
+@pytest.mark.costly
 def test_eval_says_in_words_what_was_found_instead_and_writes_one_page(
     lighthouse: CommandLine,
 ) -> None:

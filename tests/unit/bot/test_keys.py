@@ -130,6 +130,7 @@ async def test_a_command_that_does_not_need_a_key_notes_none_and_is_held_to_the_
     assert await KeyIds(engine).all() == noted
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("content", "words"),

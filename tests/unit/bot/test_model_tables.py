@@ -193,6 +193,7 @@ def test_who_writes_is_asked_for_or_set(
     assert chosen_generator(settings, read_tables(settings, file.models), asked) == chosen
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("variables", "asked", "named"),
     [

@@ -136,6 +136,7 @@ async def test_generator_and_embedders_share_one_client(opened: Services) -> Non
     assert embedder._client is client
 
 
+@pytest.mark.costly
 async def test_the_connections_to_gemini_are_closed_at_the_end(tmp_path: Path) -> None:
     async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
         client = services.models.client("gemini")
@@ -145,6 +146,7 @@ async def test_the_connections_to_gemini_are_closed_at_the_end(tmp_path: Path) -
     assert client._opened is None
 
 
+@pytest.mark.costly
 def test_one_question_loads_neither_other_platforms_nor_what_it_does_not_ask(
     lighthouse: CommandLine,
 ) -> None:

@@ -150,6 +150,7 @@ def meant(who: str, limit: str | None, place: str) -> bool:
     return who in ADMINS or (who in NAMED and limit in (None, COURSE))
 
 
+@pytest.mark.costly
 async def test_staff_are_admins_and_who_is_named_for_the_course_that_answers(
     server: Server,
 ) -> None:

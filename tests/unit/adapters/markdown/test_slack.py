@@ -108,6 +108,7 @@ def test_the_attacks_of_the_corpus_do_not_ping_or_link() -> None:
         assert_harmless(words(text))
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=200)
 @given(
     st.lists(

@@ -57,6 +57,7 @@ def test_a_course_is_open_for_one_of_five_reasons_and_for_no_other(
     assert may_read(reader, course, known) == bool(reasons(reader, course, known))
 
 
+@pytest.mark.costly
 @given(readers, courses, permits, tenants)
 def test_a_grant_opens_a_course_to_its_tenant_alone(
     reader: Reader, course: Course, known: Permits, other: Tenant
@@ -71,6 +72,7 @@ def test_a_grant_opens_a_course_to_its_tenant_alone(
     assert after == (before or other in known.standing_for(reader.tenants))
 
 
+@pytest.mark.costly
 @given(readers, st.lists(courses, max_size=6), permits)
 def test_the_list_holds_exactly_what_may_be_read(
     reader: Reader, there: list[Course], known: Permits
@@ -90,6 +92,7 @@ def test_the_operators_terminal_reads_everything(course: Course, known: Permits)
     assert may_read(Reader(TERMINAL), course, known)
 
 
+@pytest.mark.costly
 @given(readers, courses, permits)
 def test_a_tenants_own_course_is_not_the_other_homes(
     reader: Reader, course: Course, known: Permits

@@ -20,6 +20,7 @@ def test_who_is_no_member_is_never_staff(named: list[NamedStaff], course: str | 
     assert not is_staff(None, named, course)
 
 
+@pytest.mark.costly
 @given(member=MEMBERS, named=NAMED, course=COURSES)
 def test_an_admin_is_always_staff_and_others_by_what_names_them_alone(
     member: Member, named: list[NamedStaff], course: str | None

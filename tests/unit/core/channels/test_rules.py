@@ -1,5 +1,6 @@
 """What holds in a place, by chat and by the operator's file, over any rules of both."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def test_a_rule_that_is_locked_is_as_without_chat_or_stricter(
         assert value == getattr(alone, name) or value == STRICT.get(name, object())
 
 
+@pytest.mark.costly
 @given(chats, files)
 def test_chat_lifts_nothing_that_the_file_restricts(
     chat: dict[str, Rules], file: dict[str, OperatorRules]

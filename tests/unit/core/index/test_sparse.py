@@ -85,6 +85,7 @@ def test_languages_without_spaces_are_cut_into_words(tag: str, passage: str, que
     assert shared(Bm25Encoder(tag), passage, question)
 
 
+@pytest.mark.costly
 def test_every_process_computes_the_same_vectors() -> None:
     script = f"from core.index.sparse import Bm25Encoder; print(Bm25Encoder().passages([{TEXT!r}]))"
     outputs = [

@@ -143,6 +143,7 @@ def test_a_hugo_site_is_its_sections_by_weight(tmp_path: Path) -> None:
     }.items() <= reasons(site).items()
 
 
+@pytest.mark.costly
 async def test_shortcodes_are_gone_and_what_they_enclose_stays(tmp_path: Path) -> None:
     read = await read_course(tmp_path, HUGO, base_url=None)
     assert [text for _, text in read.blocks("content/waves/height.md")] == [
@@ -156,6 +157,7 @@ async def test_shortcodes_are_gone_and_what_they_enclose_stays(tmp_path: Path) -
     assert "https://course.example/sea/waves/foam-and-spray/#air-1" in links
 
 
+@pytest.mark.costly
 def test_a_site_whose_configuration_is_hostile_is_read_in_time(tmp_path: Path) -> None:
     bomb = "a: &a [x, x]\n" + "".join(
         f"{one}: &{one} [*{two}, *{two}]\n"

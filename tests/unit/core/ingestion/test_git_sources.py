@@ -121,6 +121,7 @@ def test_an_address_that_may_mean_something_else_is_refused(name: str) -> None:
 # --- what is fetched -----------------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_repository_is_a_source_and_unchanged_it_is_not_fetched_again(
     server: GitServer, tides: Repository, library: Library
 ) -> None:
@@ -141,6 +142,7 @@ async def test_a_repository_is_a_source_and_unchanged_it_is_not_fetched_again(
     assert {document.origin for document in documents} == {source}
 
 
+@pytest.mark.costly
 async def test_a_branch_and_a_folder_are_all_that_is_taken(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -209,6 +211,7 @@ async def test_only_plain_files_are_written(
     assert (found.folder / "good.md").read_text() == "# Good\n\nText.\n"
 
 
+@pytest.mark.costly
 async def test_a_repository_that_is_too_large_is_refused_while_it_arrives(
     server: GitServer, tides: Repository, tmp_path: Path, random_bytes: bytes
 ) -> None:
@@ -370,6 +373,7 @@ async def test_a_server_that_falls_silent_is_given_up(
 # --- what a failure leaves -----------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_fetch_that_fails_leaves_the_course_as_it_is(
     server: GitServer, tides: Repository, library: Library
 ) -> None:
@@ -386,6 +390,7 @@ async def test_a_fetch_that_fails_leaves_the_course_as_it_is(
     assert await library.edition() == before
 
 
+@pytest.mark.costly
 async def test_a_repository_that_was_emptied_does_not_empty_the_course(
     server: GitServer, tides: Repository, library: Library
 ) -> None:

@@ -142,6 +142,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_documents_end_in_text_or_a_sentence(tmp_path: Path, name: str) -> None:
     files = {f"{name}.tex": HOSTILE[name], "good.tex": "\\section{Good}\nDemand falls.\n"}

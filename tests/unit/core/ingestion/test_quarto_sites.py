@@ -128,6 +128,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "end"),
     [("_quarto.yml", "book:\n  chapters: *j\n"), ("_toc.yml", "root: x\nchapters: *j\n")],
@@ -138,6 +139,7 @@ def test_contents_that_grow_without_end_are_cut_off(tmp_path: Path, name: str, e
     assert [page.path for page in site.pages] == ["x.md"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -129,6 +129,7 @@ def test_what_draws_a_page_without_end_costs_only_the_pages_without_text(tmp_pat
     )
 
 
+@pytest.mark.costly
 @without_windows
 def test_after_three_failures_in_a_row_no_further_page_is_tried(tmp_path: Path) -> None:
     recognition = Recognition(program(tmp_path, ': > "$0.$$"; exit 1'), "eng", 10)
@@ -168,6 +169,7 @@ def test_the_program_may_write_no_file(tmp_path: Path) -> None:
     assert (tmp_path / "tesseract.txt").read_text() == ""
 
 
+@pytest.mark.costly
 @without_windows
 @pytest.mark.parametrize(
     "said",

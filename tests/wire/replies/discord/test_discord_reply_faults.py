@@ -67,6 +67,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- a write that may have been applied ---------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)
 @pytest.mark.parametrize("route", [POST, THREAD, EDIT])
 async def test_whatever_happens_to_a_request_a_mention_is_answered_once(

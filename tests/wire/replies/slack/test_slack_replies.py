@@ -136,6 +136,7 @@ async def test_a_withdrawn_text_is_gone_at_once(
     assert body(message) == "A tree [1]."
 
 
+@pytest.mark.costly
 async def test_a_long_answer_goes_on_in_the_thread(
     shared: Workspaces, world: World, ann: User
 ) -> None:
