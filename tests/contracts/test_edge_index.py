@@ -150,6 +150,7 @@ async def test_a_builder_that_is_killed_leaves_the_old_edition_readable(
     assert entries(tmp_path) == {OLD, NEW}
 
 
+@pytest.mark.costly
 async def test_a_drop_waits_for_the_running_search(
     index: EdgeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +239,7 @@ async def test_the_least_recently_used_collection_is_closed(
     shards.close()
 
 
+@pytest.mark.costly
 async def test_a_collection_in_use_stays_open_beyond_the_capacity(
     index: EdgeIndex, tmp_path: Path
 ) -> None:
@@ -297,6 +299,7 @@ async def test_foreign_folders_are_left_alone(index: EdgeIndex, tmp_path: Path) 
     assert entries(tmp_path) == {"lost+found", "notes", "Backup.building", "readme.txt"}
 
 
+@pytest.mark.costly
 async def test_a_large_collection_is_optimised_before_it_is_sealed(
     index: EdgeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:

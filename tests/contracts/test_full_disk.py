@@ -114,6 +114,7 @@ async def test_an_ingestion_that_runs_out_of_room_leaves_the_old_edition_and_not
     assert len(await library.chunks()) == 2
 
 
+@pytest.mark.costly
 async def test_the_room_is_checked_before_anything_is_written(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

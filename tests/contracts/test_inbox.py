@@ -202,6 +202,7 @@ class TestLimits:
         assert job is not None
         assert job.arrival.told_to_wait
 
+    @pytest.mark.costly
     async def test_who_was_told_is_not_told_again_in_that_minute_though_that_is_answered(
         self, engine: AsyncEngine
     ) -> None:
@@ -322,6 +323,7 @@ class TestClaiming:
         channels = [(await claimed(inbox)).arrival.channel for _ in range(2)]
         assert {*channels} == {"c1", "c2"}
 
+    @pytest.mark.costly
     async def test_many_processes_claim_each_event_once(self, database_url: str) -> None:
         engines = [create_engine(database_url) for _ in range(3)]
         inboxes = [inbox_of(engine) for engine in engines]

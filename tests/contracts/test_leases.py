@@ -126,6 +126,7 @@ async def test_one_that_comes_back_late_gets_back_what_nobody_took(
     assert (await late.share(GROUP, NAMES)).held == frozenset(), "they are somebody else's"
 
 
+@pytest.mark.costly
 async def test_processes_that_die_as_they_start_take_nothing_away(process: Process) -> None:
     """Each of them joins, and is killed before it comes round."""
     alive = process("a")

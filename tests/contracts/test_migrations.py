@@ -86,6 +86,7 @@ async def test_the_migrated_schema_is_the_one_of_the_code(engine: AsyncEngine) -
         assert await connection.run_sync(drift) == []
 
 
+@pytest.mark.costly
 async def test_an_empty_database_is_behind_and_current_after_the_upgrade(
     empty: AsyncEngine,
 ) -> None:
@@ -109,6 +110,7 @@ async def test_upgrading_twice_changes_nothing(engine: AsyncEngine) -> None:
     assert await Catalogue(engine).course("algorithms") == course
 
 
+@pytest.mark.costly
 async def test_the_first_schema_is_brought_up_to_date_with_all_its_data(
     empty: AsyncEngine,
 ) -> None:
@@ -139,6 +141,7 @@ async def test_processes_that_upgrade_at_once_all_succeed(empty: AsyncEngine) ->
     assert await is_current(empty)
 
 
+@pytest.mark.costly
 async def test_tasks_that_upgrade_at_once_all_succeed(empty: AsyncEngine) -> None:
     await asyncio.gather(*(upgrade(empty) for _ in range(5)))
     assert await is_current(empty)

@@ -484,6 +484,7 @@ async def test_what_the_file_keeps_private_is_not_shared(
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("closing", ["revoked", "removed"])
 async def test_an_export_leaves_out_the_words_of_closed_courses_and_keeps_the_questions(
     reception: Reception, engine: AsyncEngine, closing: str

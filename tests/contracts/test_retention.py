@@ -117,6 +117,7 @@ async def test_the_cursor_of_direct_messages_goes_with_their_last_event(
     assert channels == {"c1", "c2", "c3", "c4", "c9"}
 
 
+@pytest.mark.costly
 async def test_what_is_younger_is_kept(engine: AsyncEngine) -> None:
     await fill(engine)
     before = await counted(engine, *EXPIRING)
@@ -125,6 +126,7 @@ async def test_what_is_younger_is_kept(engine: AsyncEngine) -> None:
     assert await counted(engine, CountRow) == [0], "the counters of minutes are not needed"
 
 
+@pytest.mark.costly
 async def test_all_is_kept_where_nothing_is_to_be_deleted(engine: AsyncEngine) -> None:
     await fill(engine)
     before = await counted(engine, *EXPIRING)
@@ -187,6 +189,7 @@ async def users_of_tokens(engine: AsyncEngine) -> list[str]:
         return sorted(await db.scalars(users))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kept_for", [None, KEPT_FOR])
 async def test_what_stands_for_deleted_messages_goes_after_a_day(
     engine: AsyncEngine, kept_for: timedelta | None

@@ -74,12 +74,14 @@ def by_id(candidates: list[Candidate]) -> dict[UUID, Candidate]:
     return found
 
 
+@pytest.mark.costly
 async def test_a_sealed_collection_holds_what_was_put_in(index: VectorIndex) -> None:
     await sealed(index)
     assert await index.count(NAME) == len(POINTS)
     assert await index.collections() == {NAME}
 
 
+@pytest.mark.costly
 async def test_a_search_finds_every_chunk_with_both_exact_scores(index: VectorIndex) -> None:
     await sealed(index)
     query = question("the price of labour and capital")
@@ -89,6 +91,7 @@ async def test_a_search_finds_every_chunk_with_both_exact_scores(index: VectorIn
         assert found[chunk_id].bm25 == pytest.approx(bm25, abs=1e-4)
 
 
+@pytest.mark.costly
 async def test_a_search_is_the_union_of_the_best_by_each_vector(index: VectorIndex) -> None:
     points = course(documents=12, chunks=10)
     await sealed(index, points)
@@ -212,6 +215,7 @@ async def test_a_collection_of_the_older_format_is_searched_as_it_always_was(
     assert [c.chunk_id for c in await index.fetch(NAME, ids)] == ids
 
 
+@pytest.mark.costly
 async def test_scrolling_reads_each_document_in_order(index: VectorIndex) -> None:
     points = course(documents=3, chunks=120)
     await sealed(index, points)
@@ -311,6 +315,7 @@ async def test_a_sealed_collection_cannot_change(index: VectorIndex) -> None:
     assert await index.count(NAME) == len(POINTS)
 
 
+@pytest.mark.costly
 async def test_a_dropped_collection_is_gone_and_its_name_free(index: VectorIndex) -> None:
     await sealed(index)
     await found_in(index, question(), NAME)
@@ -331,6 +336,7 @@ async def test_an_unsealed_collection_can_be_dropped(index: VectorIndex) -> None
         await index.upsert(NAME, POINTS[:1])
 
 
+@pytest.mark.costly
 async def test_collections_do_not_see_one_another(index: VectorIndex) -> None:
     await sealed(index)
     await sealed(index, POINTS[:2], "biology-1")
@@ -354,6 +360,7 @@ async def test_an_impossible_name_is_a_mistake_of_the_caller(index: VectorIndex,
         await index.drop(name)
 
 
+@pytest.mark.costly
 async def test_all_engines_find_the_same(tmp_path: Path) -> None:
     found = []
     query = question("wage growth and the interest on money", section_ids=("module-0",))

@@ -179,6 +179,7 @@ async def test_a_thread_is_answered_in_the_platforms_order(house: House) -> None
     assert said == [f"What is heap number {n}?" for n in (1, 2, 3)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", ["lost", "500", "429"])
 @pytest.mark.parametrize("operation", ["post", "edit"])
 async def test_a_failing_call_shows_the_answer_once(
@@ -192,6 +193,7 @@ async def test_a_failing_call_shows_the_answer_once(
     assert len(house.agent.asked) == 1
 
 
+@pytest.mark.costly
 async def test_without_nonces_the_lost_post_is_found_again(engine: AsyncEngine) -> None:
     house = House(engine, Platform(forgets_nonces=True))
     house.platform.fail("post", "lost", "lost")
@@ -242,6 +244,7 @@ async def test_the_conversation_goes_on_in_the_thread_that_was_opened(engine: As
     assert await house.inbox.has_lane("test:w:c1:opened")
 
 
+@pytest.mark.costly
 async def test_an_edited_question_is_answered_anew_where_it_stands(house: House) -> None:
     async with house.open():
         await house.accept(event(1))
@@ -255,6 +258,7 @@ async def test_an_edited_question_is_answered_anew_where_it_stands(house: House)
     assert [turn.user_input for turn in turns] == ["What is tree number 1?"]
 
 
+@pytest.mark.costly
 async def test_a_deleted_question_loses_its_turn_and_its_answer(house: House) -> None:
     async with house.open():
         await house.accept(event(1), event(2, thread="t1"))
@@ -403,6 +407,7 @@ async def test_a_platform_that_does_not_know_us_yet_keeps_its_events(house: Hous
     assert house.answer(1) == right(1)
 
 
+@pytest.mark.costly
 async def test_what_happens_to_an_event_is_counted(engine: AsyncEngine) -> None:
     meter = CountingMeter()
     platform = Platform()
@@ -418,6 +423,7 @@ async def test_what_happens_to_an_event_is_counted(engine: AsyncEngine) -> None:
     assert {measure for measure, *_ in meter.times} == {WAITING, DELIVERING}
 
 
+@pytest.mark.costly
 async def test_what_nobody_foresaw_is_tried_again(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -436,6 +442,7 @@ async def test_what_nobody_foresaw_is_tried_again(
     assert "nobody foresaw" in caplog.text
 
 
+@pytest.mark.costly
 async def test_what_fails_every_time_for_no_foreseen_reason_is_apologised_for(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -456,6 +463,7 @@ async def test_what_fails_every_time_for_no_foreseen_reason_is_apologised_for(
     assert (row.state, row.settlement) == (State.DONE, Settlement.APOLOGISED)
 
 
+@pytest.mark.costly
 async def test_an_apology_that_fails_for_no_foreseen_reason_is_the_end(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -476,6 +484,7 @@ async def test_an_apology_that_fails_for_no_foreseen_reason_is_the_end(
     assert failed == {"test:1": 6, "test:3": 5}
 
 
+@pytest.mark.costly
 async def test_an_apology_that_is_refused_for_now_is_sent_later(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -492,6 +501,7 @@ async def test_an_apology_that_is_refused_for_now_is_sent_later(
     assert house.answer(1) == [i18n.text("error-unexpected")]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("failures", "tries"), [(1, 2), (9, 4)], ids=["once", "every time"])
 async def test_an_answer_that_the_store_does_not_take_is_shown_when_no_try_is_left(
     house: House, failures: int, tries: int, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,8 @@ from core.storage.sessions.store import SessionStore
 from tests.contracts.test_front_desk import LEASE, Reception, incoming
 from tests.samples import response_to
 
+pytestmark = pytest.mark.costly
+
 MESSAGE = ("discord", "900")
 BEN = Clicker(replace(incoming(), user="ben").location, "ben")
 

@@ -11,6 +11,7 @@ import pytest
 from bot import __version__
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("package", ["bot", "adapters", "core", "migrations"])
 def test_nobody_else_installs_a_package_of_our_names(package: str) -> None:
     owners = set(packages_distributions().get(package, ()))

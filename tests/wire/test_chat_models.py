@@ -280,6 +280,7 @@ async def test_a_form_that_is_ignored_three_times_is_asked_for_in_other_words(
             assert before is not form or form is OutputForm.LINES
 
 
+@pytest.mark.costly
 async def test_one_odd_reply_is_no_reason_to_ask_in_other_words(provider: Station) -> None:
     async with chat_model(provider.wire()) as model:
         for said in (SAID, SAID, '{"text": "Prices rise."}', SAID, SAID):

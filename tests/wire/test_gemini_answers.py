@@ -22,6 +22,8 @@ from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import NOT_COVERED, citing, claim, honest
 from tests.wire.scripted_models import answer as answer_of
 
+pytestmark = pytest.mark.costly
+
 WICK = "The keeper trims the wick of the lamp every four hours."
 QUICK = {"first_token_timeout": 0.6, "silence_timeout": 0.3}
 MOST_SECONDS = 10.0

@@ -138,6 +138,7 @@ async def test_passages_are_given_up_after_five_more_tries(gemini: GeminiServer)
     assert len(gemini.requests) == 6
 
 
+@pytest.mark.costly
 async def test_one_failing_batch_ends_all(gemini: GeminiServer) -> None:
     gemini.fail(faults.BAD_REQUEST, 1, EMBED)
     async with embedder(gemini) as model:

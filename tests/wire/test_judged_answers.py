@@ -28,6 +28,8 @@ from tests.wire.openai_server import ChatReply, OpenAIServer
 from tests.wire.scripted_models import answer as answer_of
 from tests.wire.scripted_models import citing, claim
 
+pytestmark = pytest.mark.costly
+
 SMOKE = ("An untrimmed wick smokes.", "An untrimmed wick smokes, and the soot darkens")
 TRIM = ("Every four hours the keeper trims the wick.", "The keeper trims the wick of the lamp")
 SOOT = ("The soot darkens the prisms.", "An untrimmed wick smokes, and the soot darkens")

@@ -97,6 +97,7 @@ async def test_a_search_is_two_requests(index: QdrantIndex, server: QdrantServer
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("fault", "detail"),
     [
@@ -181,6 +182,7 @@ async def test_the_test_server_refuses_as_qdrant_does(
     assert answer.json()["status"]["error"]
 
 
+@pytest.mark.costly
 @published
 async def test_every_request_fits_the_published_interface(
     index: QdrantIndex, server: QdrantServer

@@ -27,6 +27,8 @@ from core.storage.rate_limit_windows import RateLimitWindows
 from tests.contracts.test_front_desk import Reception
 from tests.wire.slack import Channel, Limits, RateLimited, ServerError, SlackServer, Slow, User
 
+pytestmark = pytest.mark.costly
+
 COURSE, OTHER = "biology", "algebra"
 ADMINS = ("owner", "admin")
 NAMED = ("tutor", "person")

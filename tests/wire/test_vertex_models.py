@@ -110,6 +110,7 @@ def wire(cloud: Cloud, model: str = "gemini-3.8-flash") -> GeminiWire:
     return GeminiWire(client, model)
 
 
+@pytest.mark.costly
 async def test_a_reply_comes_by_project_and_location_with_one_token(cloud: Cloud) -> None:
     async with chat_model(wire(cloud)) as model:
         await model.check()

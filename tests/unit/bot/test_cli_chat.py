@@ -50,11 +50,13 @@ def test_a_quote_goes_with_the_question_behind_it(lighthouse: CommandLine) -> No
     assert len(sessions_of(done.out)) == 1
 
 
+@pytest.mark.costly
 def test_an_empty_line_or_the_end_of_the_input_ends_a_quote(lighthouse: CommandLine) -> None:
     for lines in ((f"> {VERBATIM}", ""), (f"> {VERBATIM}",)):
         assert "This passage stands" in said(lighthouse, *lines).out
 
 
+@pytest.mark.costly
 def test_a_section_stays_until_it_is_taken_back(lighthouse: CommandLine) -> None:
     question = "What do the keepers eat when storms keep the boat away?"
     done = said(lighthouse, "/section The lamp", question, "/section", question)
@@ -65,6 +67,7 @@ def test_a_section_stays_until_it_is_taken_back(lighthouse: CommandLine) -> None
     assert "From now on: the whole book." in done.err
 
 
+@pytest.mark.costly
 def test_an_unknown_section_is_refused_at_once_and_the_one_before_stays(
     lighthouse: CommandLine,
 ) -> None:

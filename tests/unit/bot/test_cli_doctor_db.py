@@ -51,6 +51,7 @@ def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLi
     assert "until somebody deletes them" in findings(kept)["data"]
 
 
+@pytest.mark.costly
 def test_a_channel_that_is_bound_to_no_course_is_named(arden: CommandLine) -> None:
     channel = '[discord.channels."118000000000000001"]\ncourse = "ardenn"\n'
     (arden.folder / "glossator.toml").write_text(channel)
@@ -162,6 +163,7 @@ def test_a_lost_index_is_named_with_what_to_do(arden: CommandLine) -> None:
     assert asked.out.startswith("The text of this course is missing.")
 
 
+@pytest.mark.costly
 def test_services_that_do_not_answer_are_named(lighthouse: CommandLine) -> None:
     nowhere = f"127.0.0.1:{closed_port()}"
     done = lighthouse.setting(QDRANT__URL=f"http://{nowhere}").here("doctor")
@@ -281,6 +283,7 @@ def test_a_database_that_lost_its_version_is_told_what_helps(
         assert "glossator restore --force" in told
 
 
+@pytest.mark.costly
 def test_an_empty_table_of_versions_alone_is_an_empty_database(glossator: CommandLine) -> None:
     glossator.data.mkdir(parents=True, exist_ok=True)
     with sqlite3.connect(glossator.data / "glossator.db") as database:

@@ -224,6 +224,7 @@ def test_a_bad_word_in_the_environment_stops_even_the_doctor(glossator: CommandL
     assert "GLOSSATOR_LOG_LEVEL" in done.out
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("course", ["", '[courses.x]\njudge = "own"\n'], ids=["all", "one"])
 def test_run_says_that_the_key_of_a_judge_cannot_be_sent(
     glossator: CommandLine, course: str
@@ -293,6 +294,7 @@ def test_a_database_that_never_answers_ends_with_69(
     assert ending(calm(lighthouse.setting(DATABASE__URL=url), "courses")) == Exit.UNAVAILABLE
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("port", ["closed_port", "silent_port"])
 def test_an_unreachable_index_ends_with_69_and_an_answer_that_says_so(
     lighthouse: CommandLine, request: pytest.FixtureRequest, port: str
@@ -306,6 +308,7 @@ def test_an_unreachable_index_ends_with_69_and_an_answer_that_says_so(
     assert len(done.err.splitlines()) <= 1
 
 
+@pytest.mark.costly
 def test_a_key_that_travels_in_the_clear_is_warned_about_without_being_shown(
     lighthouse: CommandLine, closed_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -105,6 +105,7 @@ def test_eval_json_has_every_promised_figure(lighthouse: CommandLine, questions:
     assert all(low <= high for low, high in report["ci95"].values())
 
 
+@pytest.mark.costly
 def test_eval_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
     out = measured(lighthouse, questions).out
     assert out.startswith("3 questions\n")
@@ -151,6 +152,7 @@ def test_eval_leaves_no_conversation_behind(
 # --- eval --answers -----------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_eval_answers_finds_nothing_wrong_with_the_books_own_sentences(
     lighthouse: CommandLine, questions: str
 ) -> None:
@@ -304,6 +306,7 @@ def test_eval_says_in_words_what_was_found_instead_and_writes_one_page(
     assert second["failure"] == "answered"
 
 
+@pytest.mark.costly
 def test_eval_proposes_questions_that_it_can_then_ask(lighthouse: CommandLine) -> None:
     done = lighthouse.here("eval", "--generate", "3", "new.jsonl")
     assert done.code == 0, done.err

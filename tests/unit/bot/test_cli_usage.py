@@ -13,6 +13,8 @@ from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.database import create_engine
 from tests.command_line import CommandLine
 
+pytestmark = pytest.mark.costly
+
 
 def day(days_ago: int = 0) -> str:
     """Return a UTC day as it is printed."""

@@ -19,6 +19,8 @@ from core.storage.ingest_accounts import IngestAccounts
 from tests.command_line import CommandLine
 from tests.library import Library, open_library
 
+pytestmark = pytest.mark.costly
+
 DAILY = RenewedSource("tides", "https://tides.example/sitemap.xml", timedelta(days=1), False)
 KEY = (DAILY.course_id, DAILY.name)
 

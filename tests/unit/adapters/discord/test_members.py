@@ -174,6 +174,7 @@ async def test_staff_are_admins_and_who_is_named_for_the_course_that_answers(
     assert cells > 180
 
 
+@pytest.mark.costly
 async def test_what_a_channel_permits_is_no_matter(server: Server) -> None:
     """All of a channel's permissions, Manage Server among them, make nobody an admin."""
     world, creator = server.world, server.people["creator"]

@@ -151,6 +151,7 @@ def test_what_does_not_fit_one_message_is_left_out_but_not_its_sources() -> None
     assert post.buttons
 
 
+@pytest.mark.costly
 def test_a_model_that_never_ends_fills_twelve_messages_and_no_more() -> None:
     posts = answer(of_text("\n\n".join([LONG_WORD] * 400)), quoted=False)
     assert_postable(posts)

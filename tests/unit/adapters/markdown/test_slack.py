@@ -100,6 +100,7 @@ def test_nothing_pings_or_links_however_far_the_answer_has_come(trap: str) -> No
     assert_harmless(words(trap))
 
 
+@pytest.mark.costly
 def test_the_attacks_of_the_corpus_do_not_ping_or_link() -> None:
     for text in attack_texts("unicode", "blns", step=3):
         for message in (shown(text), shown(f"> {text}\n\n- {text}")):

@@ -50,6 +50,7 @@ def reasons(reader: Reader, course: Course, known: Permits) -> list[str]:
     return [name for name, holds in found.items() if holds]
 
 
+@pytest.mark.costly
 @given(readers, courses, permits)
 def test_a_course_is_open_for_one_of_five_reasons_and_for_no_other(
     reader: Reader, course: Course, known: Permits
@@ -80,6 +81,7 @@ def test_the_list_holds_exactly_what_may_be_read(
     assert [*readable(reader, there, known)] == [c for c in there if may_read(reader, c, known)]
 
 
+@pytest.mark.costly
 @given(courses, permits)
 def test_a_place_without_any_tenant_reads_the_handbook_alone(
     course: Course, known: Permits
@@ -87,6 +89,7 @@ def test_a_place_without_any_tenant_reads_the_handbook_alone(
     assert may_read(Reader("discord"), course, known) == (course.course_id == "handbook")
 
 
+@pytest.mark.costly
 @given(courses, permits)
 def test_the_operators_terminal_reads_everything(course: Course, known: Permits) -> None:
     assert may_read(Reader(TERMINAL), course, known)

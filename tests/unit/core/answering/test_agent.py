@@ -853,6 +853,7 @@ async def test_a_model_is_given_the_wish_and_the_evidence_of_the_question(house:
     assert [turn.user_input for turn in task.history] == [COVERED]
 
 
+@pytest.mark.costly
 async def test_without_an_answer_before_it_a_wish_is_a_question(house: House) -> None:
     agent = house.agent()
     refused = await agent.answer(asking(UNCOVERED, score_threshold=1.0))

@@ -99,6 +99,7 @@ async def test_another_wording_is_offered_it_and_never_shown_it(house: House, ho
     assert [one.question for one in answer.offered] == [COVERED]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("says", "shown", "offered"),
     [(0.97, True, False), (0.5, False, True), (None, False, True), (0.02, False, False)],
@@ -203,6 +204,7 @@ def quoting_the_staff(task: GenerationTask) -> list[Claim]:
     ]
 
 
+@pytest.mark.costly
 async def test_a_model_may_cite_what_the_staff_said_with_its_day(house: House, home: Any) -> None:
     await verified(home, answer_text="The keeper trims the wick every four hours [1].")
     writer = ScriptedGenerator(quoting_the_staff)

@@ -81,6 +81,7 @@ def test_even_a_trusted_host_may_not_be_a_metadata_service(address: str) -> None
     assert not is_public(ip_address(address))
 
 
+@pytest.mark.costly
 @given(st.ip_addresses())
 def test_no_address_is_both_public_and_local(address: object) -> None:
     parsed = ip_address(str(address))

@@ -107,6 +107,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_e_books_end_in_text_or_a_sentence(name: str) -> None:
     files, said = HOSTILE[name]

@@ -72,6 +72,7 @@ def test_what_jekyll_does_not_publish_is_left_out_with_a_reason(tmp_path: Path) 
     }.items() <= found.items()
 
 
+@pytest.mark.costly
 async def test_the_tags_of_liquid_are_gone_and_headings_are_linked(tmp_path: Path) -> None:
     read = await read_course(tmp_path, JEKYLL, base_url=None)
     assert [text for _, text in read.blocks("tides.md")] == [

@@ -162,6 +162,7 @@ async def test_a_branch_and_a_folder_are_all_that_is_taken(
         await checkout(server, tmp_path / "held", server.source("tides.git", "@next/year#docs/fr"))
 
 
+@pytest.mark.costly
 async def test_only_plain_files_are_written(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -221,6 +222,7 @@ async def test_a_repository_that_is_too_large_is_refused_while_it_arrives(
     assert size_of(tmp_path / "held") == 0
 
 
+@pytest.mark.costly
 async def test_files_that_grow_beyond_the_limit_once_unpacked_are_refused(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:

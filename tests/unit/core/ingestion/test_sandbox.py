@@ -121,6 +121,7 @@ def test_the_kernel_ends_a_child_that_uses_its_processor_time() -> None:
     assert ended.returncode == -signal.SIGXCPU
 
 
+@pytest.mark.costly
 @linux_only
 @pytest.mark.parametrize(
     ("blow", "reason"),
@@ -137,6 +138,7 @@ async def test_a_child_that_dies_costs_only_its_document(blow: signal.Signals, r
         await assert_still_works(box)
 
 
+@pytest.mark.costly
 @linux_only
 async def test_a_child_that_died_between_two_documents_is_replaced() -> None:
     async with Sandbox() as box:
@@ -145,6 +147,7 @@ async def test_a_child_that_died_between_two_documents_is_replaced() -> None:
         await assert_still_works(box)
 
 
+@pytest.mark.costly
 @linux_only
 async def test_a_cancelled_call_leaves_no_process_behind() -> None:
     async with Sandbox() as box:
@@ -159,6 +162,7 @@ async def test_a_cancelled_call_leaves_no_process_behind() -> None:
     assert children() == []
 
 
+@pytest.mark.costly
 @linux_only
 async def test_the_child_is_replaced_after_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "_BYTES_A_CHILD", 2 * len(GOOD.data))

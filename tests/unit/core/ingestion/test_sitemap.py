@@ -215,6 +215,7 @@ async def test_a_missing_part_fails_the_whole_so_that_nothing_seems_deleted(
         await read_sitemap(fetcher, f"{site.url}/all.xml")
 
 
+@pytest.mark.costly
 async def test_a_sitemap_that_unpacks_to_a_flood_is_refused(site: Site, fetcher: Fetcher) -> None:
     bomb = gzip.compress(b"<urlset>" + b" " * 30_000_000)
     site.routes["/sitemap.xml.gz"] = web.Response(body=bomb)

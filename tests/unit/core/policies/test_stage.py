@@ -118,6 +118,7 @@ async def test_other_questions_and_staff_are_answered_in_full(house: House) -> N
     assert COVERED_FACT in answer.response_text
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "question",
     [
@@ -201,6 +202,7 @@ async def asked_twice(agent: Agent) -> AgentResponse:
     return await agent.answer(of_student(**same))
 
 
+@pytest.mark.costly
 async def test_no_model_log_or_row_ever_has_the_solution(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -78,6 +78,7 @@ def test_no_combination_of_two_weeks_numbers_is_about_few(
                 assert np.linalg.matrix_rank(np.vstack([matrix, row])) > rank
 
 
+@pytest.mark.costly
 @given(weeks, st.integers(LEAST, 4))
 def test_votes_and_askers_are_told_of_k_people_alone(asked: list[Event], k: int) -> None:
     for one in activity_of(asked, k):

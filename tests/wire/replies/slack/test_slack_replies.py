@@ -238,6 +238,7 @@ async def test_who_dies_before_a_private_sentence_has_sent_none(
     assert by_bot(world, ann) == []
 
 
+@pytest.mark.costly
 async def test_an_answer_is_taken_back(shared: Workspaces, world: World, ann: User) -> None:
     question = await world.say(ann, world.channel, QUESTION)
     kept = Kept()

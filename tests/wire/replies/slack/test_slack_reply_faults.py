@@ -189,6 +189,7 @@ async def test_a_growing_answer_of_a_dead_process_is_taken_over_where_it_stands(
     assert_whole(world, "A tree [1].")
 
 
+@pytest.mark.costly
 async def test_an_orphan_is_tidied_away_and_nothing_else(
     shared: Workspaces, world: World, ann: User
 ) -> None:
