@@ -261,6 +261,7 @@ async def test_a_collection_that_does_not_load_takes_no_place(tmp_path: Path) ->
     assert len(shards) == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("file", ["edge_config.json", "glossator.json", "segment.json"])
 async def test_a_damaged_folder_is_refused(index: EdgeIndex, tmp_path: Path, file: str) -> None:
     find(tmp_path, file).write_text('{"format": 1, "dimen')

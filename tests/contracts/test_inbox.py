@@ -241,6 +241,7 @@ class TestLimits:
         counting = Counting(engine, IntakeLimits(user_per_minute=2))
         assert await write(engine, lambda db: counting.count(db, event(1), 2, NOON)) == Counted()
 
+    @pytest.mark.costly
     async def test_a_spammer_does_not_use_up_the_channels_limit(self, engine: AsyncEngine) -> None:
         limits = IntakeLimits(user_per_minute=2, channel_per_minute=4, channel_in_flight=100)
         inbox = inbox_of(engine, limits)
@@ -304,6 +305,7 @@ class TestClaiming:
         await inbox.finish(jobs[0])
         await claimed(inbox)
 
+    @pytest.mark.costly
     async def test_a_spammer_of_a_thousand_delays_nobody(self, engine: AsyncEngine) -> None:
         inbox = inbox_of(engine)
         await accepted(inbox, event(0, user_id="spammer"))

@@ -223,6 +223,7 @@ async def test_a_name_is_taken_by_one_until_it_runs_out(
         await run_out(engine)
 
 
+@pytest.mark.costly
 async def test_many_at_the_same_time_never_have_the_same(
     process: Process, engine: AsyncEngine
 ) -> None:

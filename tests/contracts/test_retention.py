@@ -134,6 +134,7 @@ async def test_all_is_kept_where_nothing_is_to_be_deleted(engine: AsyncEngine) -
     assert await counted(engine, *EXPIRING) == before
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("kept_for", "days"), [(None, 30), (KEPT_FOR, 30), (timedelta(days=7), 7)])
 async def test_what_a_conversation_stands_beside_is_known_for_a_month(
     engine: AsyncEngine, kept_for: timedelta | None, days: int

@@ -107,6 +107,7 @@ async def test_a_search_is_the_union_of_the_best_by_each_vector(index: VectorInd
         assert (candidate.cosine, candidate.bm25) == pytest.approx(scores[chunk_id], abs=1e-4)
 
 
+@pytest.mark.costly
 async def test_a_filter_narrows_the_chunks_but_not_the_statistics(index: VectorIndex) -> None:
     await sealed(index)
     query = question("money bank profit")
@@ -286,6 +287,7 @@ async def test_an_unsealed_collection_is_listed_but_not_readable(index: VectorIn
         [chunk async for chunk in index.scroll(NAME)]
 
 
+@pytest.mark.costly
 async def test_creating_again_forgets_what_was_not_sealed(index: VectorIndex) -> None:
     await index.create(NAME, DIMENSIONS)
     await index.upsert(NAME, POINTS)

@@ -371,6 +371,7 @@ async def test_draining_releases_what_takes_too_long_for_a_successor(house: Hous
     assert house.answer(1) == right(1)
 
 
+@pytest.mark.costly
 async def test_a_worker_whose_event_was_taken_over_writes_nothing_more(house: House) -> None:
     slow = House(house._engine, house.platform, lease=1.0)
     slow.agent.hold = asyncio.Event()

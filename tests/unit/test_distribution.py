@@ -10,6 +10,8 @@ import pytest
 
 from bot import __version__
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.mark.costly
 @pytest.mark.parametrize("package", ["bot", "adapters", "core", "migrations"])

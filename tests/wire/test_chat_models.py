@@ -268,6 +268,7 @@ async def test_a_schema_that_is_refused_is_put_in_words_from_then_on(provider: S
     assert provider.asked == 4
 
 
+@pytest.mark.costly
 async def test_a_form_that_is_ignored_three_times_is_asked_for_in_other_words(
     provider: Station,
 ) -> None:

@@ -76,6 +76,7 @@ async def test_a_collection_is_created_as_configured(
     assert [body["field_name"] for body in indexed] == ["document_id", "section_ids"]
 
 
+@pytest.mark.costly
 async def test_points_are_stored_before_the_next_batch_is_sent(
     index: QdrantIndex, server: QdrantServer
 ) -> None:

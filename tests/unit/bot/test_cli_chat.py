@@ -19,6 +19,7 @@ def sessions_of(text: str) -> list[str]:
     return re.findall(r"session ([0-9a-f-]{36})\)", text)
 
 
+@pytest.mark.costly
 def test_questions_are_answered_one_after_another_in_one_session(lighthouse: CommandLine) -> None:
     done = said(lighthouse, "What does the fog bell weigh?", "", "And from what was it cast?")
     assert "half a ton" in done.out
@@ -86,12 +87,14 @@ def test_a_section_may_be_named_by_number_file_or_spelling(lighthouse: CommandLi
     ]
 
 
+@pytest.mark.costly
 def test_new_begins_another_session(lighthouse: CommandLine) -> None:
     done = said(lighthouse, COVERED, "/new", COVERED)
     first, second = sessions_of(done.out)
     assert first != second
 
 
+@pytest.mark.costly
 def test_new_drops_a_quote_that_waits(lighthouse: CommandLine) -> None:
     done = said(lighthouse, f"> {VERBATIM}", "/new", COVERED)
     assert "This passage stands" not in done.out

@@ -62,6 +62,7 @@ def test_a_channel_that_is_bound_to_no_course_is_named(arden: CommandLine) -> No
     assert told.endswith("did you mean arden?")
 
 
+@pytest.mark.costly
 def test_staff_are_counted_and_those_for_no_course_are_named(arden: CommandLine) -> None:
     (arden.folder / "glossator.toml").write_text(
         '[staff."discord:118000000000000001"]\n'
@@ -202,6 +203,7 @@ def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) 
     assert found["model"].startswith("ok")
 
 
+@pytest.mark.costly
 def test_a_key_that_can_be_guessed_is_warned_of(glossator: CommandLine) -> None:
     done = glossator.setting(PSEUDONYM_KEY="short", ENCRYPTION_KEY="k" * 40 + ",short").here(
         "doctor"

@@ -318,6 +318,7 @@ def test_a_key_that_travels_in_the_clear_is_warned_about_without_being_shown(
     assert PASSWORD not in caplog.text
 
 
+@pytest.mark.costly
 def test_an_unreachable_index_stops_an_ingestion_with_69(
     lighthouse: CommandLine, closed_port: int
 ) -> None:
@@ -325,6 +326,7 @@ def test_an_unreachable_index_stops_an_ingestion_with_69(
     assert ending(calm(shell, "ingest", "lighthouse"), "Qdrant") == Exit.UNAVAILABLE
 
 
+@pytest.mark.costly
 def test_a_file_that_is_no_database_is_told_with_what_to_do(glossator: CommandLine) -> None:
     (glossator.data / "glossator.db").write_bytes(b"not a database" * 1000)
     shell = glossator.setting(DISCORD__TOKEN="a.token.nobody-asks-for")
@@ -334,6 +336,7 @@ def test_a_file_that_is_no_database_is_told_with_what_to_do(glossator: CommandLi
         assert "try again" not in done.sentence
 
 
+@pytest.mark.costly
 def test_a_database_with_damaged_pages_is_told_with_what_to_do(glossator: CommandLine) -> None:
     glossator.here("db", "upgrade")
     path = glossator.data / "glossator.db"

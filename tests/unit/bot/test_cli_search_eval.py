@@ -93,6 +93,7 @@ def measured(shell: CommandLine, *arguments: str) -> Finished:
     return done
 
 
+@pytest.mark.costly
 def test_eval_json_has_every_promised_figure(lighthouse: CommandLine, questions: str) -> None:
     report = measured(lighthouse, questions, "--json").json
     assert set(report) >= EVAL_KEYS
@@ -112,6 +113,7 @@ def test_eval_prints_the_same_for_people(lighthouse: CommandLine, questions: str
     assert all(name in out for name in EVAL_KEYS - {"n", "by_kind", "ci95", "failed"})
 
 
+@pytest.mark.costly
 def test_eval_names_each_unknown_document_once(lighthouse: CommandLine) -> None:
     row = json.dumps({"question": COVERED, "relevant": ["lamp.md", "lamps.md"]})
     path = write_files(lighthouse.folder, {"unknown.jsonl": f"{row}\n{row}\n"}) / "unknown.jsonl"
@@ -172,6 +174,7 @@ def test_eval_answers_finds_nothing_wrong_with_the_books_own_sentences(
     assert 0 < answers["first_token_p50_ms"] <= answers["first_token_p95_ms"]
 
 
+@pytest.mark.costly
 def test_eval_answers_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
     head, _, block = measured(lighthouse, questions, "--answers").out.partition("3 answers\n")
     assert head.startswith("3 questions\n")
@@ -183,6 +186,7 @@ def test_eval_answers_prints_the_same_for_people(lighthouse: CommandLine, questi
 # --- eval --reference ---------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_eval_reference_measures_what_is_shown_of_the_reference_answers(
     lighthouse: CommandLine, questions: str
 ) -> None:
@@ -235,6 +239,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, fails: Callable[[int], bool]) -> No
     monkeypatch.setattr(Retriever, "retrieve", unsteady)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("options", [(), ("--answers",)])
 def test_eval_counts_a_question_that_failed_and_keeps_what_was_measured(
     lighthouse: CommandLine,
@@ -251,6 +256,7 @@ def test_eval_counts_a_question_that_failed_and_keeps_what_was_measured(
     assert "1 of 3 questions failed: I cannot search the book" in done.err
 
 
+@pytest.mark.costly
 def test_eval_tells_people_of_failed_questions(
     lighthouse: CommandLine, questions: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +264,7 @@ def test_eval_tells_people_of_failed_questions(
     assert lighthouse.here("eval", questions).out.startswith("2 questions, 1 more failed\n")
 
 
+@pytest.mark.costly
 def test_eval_of_which_nothing_could_be_measured_ends_as_a_service_that_is_away(
     lighthouse: CommandLine, questions: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +276,7 @@ def test_eval_of_which_nothing_could_be_measured_ends_as_a_service_that_is_away(
     assert "the index is away" in lighthouse.here("eval", "many.jsonl").sentence
 
 
+@pytest.mark.costly
 def test_eval_stops_asking_after_ten_failures_in_a_row(
     lighthouse: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,8 @@ from tests.wire.discord.message_payloads import dispatched
 from tests.wire.discord.payloads import guild_create_payload, own_user_payload
 from tests.wire.discord.world import World
 
+pytestmark = pytest.mark.costly
+
 COURSE, OTHER = "biology", "algebra"
 ADMINS = ("owner", "administrator", "manager")
 NAMED = ("tutor", "person")

@@ -74,6 +74,7 @@ def test_an_unknown_language_keeps_every_word_as_written(tag: str) -> None:
     assert not shared(encoder, "houses", "house")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("tag", "passage", "question"),
     [

@@ -88,6 +88,7 @@ def test_no_address_is_both_public_and_local(address: object) -> None:
     assert not (is_public(parsed) and is_local(parsed))
 
 
+@pytest.mark.costly
 @given(st.ip_addresses(v=4))
 def test_a_mapped_address_is_judged_like_the_address_it_stands_for(address: object) -> None:
     plain, mapped = ip_address(str(address)), ip_address(f"::ffff:{address}")

@@ -242,6 +242,7 @@ def random_bytes() -> bytes:
 # --- where it is fetched from --------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_private_address_is_refused_unless_the_operator_names_it(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -263,6 +264,7 @@ async def test_http_is_refused_but_to_a_host_that_is_trusted(
         await checkout(server, tmp_path, "git+http://repo.example/tides.git")
 
 
+@pytest.mark.costly
 async def test_git_connects_to_the_address_that_was_checked(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -290,6 +292,7 @@ async def test_a_redirect_is_checked_like_the_first_address(
     assert server.fetches == 0
 
 
+@pytest.mark.costly
 async def test_a_repository_that_moved_is_fetched_from_its_new_address(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:

@@ -34,6 +34,7 @@ def test_chapters_are_read_with_their_document_and_others_alone(tmp_path: Path) 
     )
 
 
+@pytest.mark.costly
 async def test_a_document_keeps_all_that_a_reader_sees(tmp_path: Path) -> None:
     read = await read_course(tmp_path, COURSE)
     assert read.failed == {}

@@ -135,6 +135,7 @@ async def test_words_around_a_task_and_names_of_its_own_hide_it_from_no_one(
     assert (await agent.answer(of_student(question))).held_to is PolicyMode.HINTS
 
 
+@pytest.mark.costly
 async def test_three_hints_each_say_more(house: House) -> None:
     agent, user, session = agent_of(house, HINTS), str(uuid4()), uuid4()
     same: dict[str, Any] = {"user_id": user, "session_id": session}

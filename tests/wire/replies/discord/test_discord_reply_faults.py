@@ -282,6 +282,7 @@ async def test_many_answers_in_one_channel_keep_to_the_buckets(
     assert len(by_bot(world, world.channel)) == 8
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["thread", "reply", "command", "private"])
 async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer(
