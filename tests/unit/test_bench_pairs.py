@@ -74,7 +74,8 @@ def test_each_call_of_a_question_gets_the_reply_that_was_written_to_it(tmp_path:
 
 
 def test_a_pair_shows_both_answers_on_sides_that_the_seed_draws() -> None:
-    written, passages = response("A heap is a tree. [1]"), response("**A heap is a tree.** [1]")
+    written = response(response_text="A heap is a tree [1].")
+    passages = response(response_text="**A heap is a tree.** [1]")
     sides = set()
     for seed in range(20):
         pair, side = pair_of(ROW, written, passages, seed)
