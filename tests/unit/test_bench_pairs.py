@@ -62,14 +62,16 @@ def test_each_call_of_a_question_gets_the_reply_that_was_written_to_it(tmp_path:
     file = tmp_path / "replies.jsonl"
     file.write_text(
         f'{{"id": "q1", "call": 0, "prompt": "{digest}", "search": "heaps"}}\n'
-        '{"id": "q1", "call": 1, "prompt": "another", "answer": {"missing": "all"}}\n'
+        f'{{"id": "q1", "call": 1, "prompt": "{digest}", "answer": {{"missing": "part"}}}}\n'
+        '{"id": "q1", "call": 2, "prompt": "another", "answer": {"missing": "part"}}\n'
     )
     model = ReplayedModel(read_replies(file))
     model.begin("q1")
     assert model(call("1" * 16)).calls == (("retrieve", '{"query_text": "heaps"}'),)
-    assert model.changed == []
-    assert model(call("1" * 16)).text == '{"missing": "all"}'
-    assert (model.changed, model.lacking) == (["q1"], [])
+    assert model(call("1" * 16)).text == '{"missing": "part"}'
+    assert model.lacking == []
+    assert model(call("1" * 16)).text == NOT_COVERED
+    assert [prompt.call for prompt in model.lacking] == [2]
     assert Reply("q1", 0, digest, search="heaps") in model.replies.values()
 
 

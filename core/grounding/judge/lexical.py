@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
-from core.grounding.judge.words import Vocabulary, denied, weight, words
+from core.grounding.judge.words import Vocabulary, denied, undenied, weight, words
 from core.providers.base import ChatEnd, ignore
 from core.text.logistic import probability, shipped
 
@@ -54,18 +54,18 @@ def figures(claim: CitedClaim) -> dict[str, float]:
     `recall` and `tail` are what its sentences and titles have of it and of its last third. `used`
     is what it has of the one sentence that has most of it. `adds_denial` says whether it denies
     more than all its sentences, `drops_denial` whether that one denies something that the claim
-    speaks of, and no other sentence says it without a denial.
+    speaks of, and nothing cited says it without a denial.
     """
     text, sentences = claim.text[:_LONGEST], [one[:_LONGEST] for one in claim.sentences]
     own, said = words(text), Vocabulary(text)
     source = Vocabulary(" ".join([*sentences, *claim.headings])[: 2 * _LONGEST])
     nearest = max(sentences, key=lambda one: _share_known(own, Vocabulary(one)))
     denies = denied(text)
-    others = [Vocabulary(one) for one in sentences if one != nearest and not denied(one)]
+    affirmed = [Vocabulary(undenied(one)) for one in sentences]
     about = [
         scope
         for scope in denied(nearest)
-        if scope and all(map(said.has, scope)) and not any(all(map(o.has, scope)) for o in others)
+        if scope and all(map(said.has, scope)) and not any(all(map(a.has, scope)) for a in affirmed)
     ]
     return {
         "recall": _share_known(own, source),

@@ -98,8 +98,6 @@ async def _ask(corpora: Mapping[str, Corpus], options: Namespace) -> int:
                 await ingest(services, corpora[name])
             await services.local.warm_up()
             found = await _both(services, rows, model, options)
-    if model.changed:
-        print(f"{len(set(model.changed))} prompts changed since their reply was written")
     if model.lacking:
         print(f"{len(model.lacking)} prompts wait for a reply in {folder / 'prompts.jsonl'}")
         return 0

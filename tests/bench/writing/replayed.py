@@ -57,9 +57,7 @@ class ReplayedModel:
 
     replies: Mapping[tuple[str, int], Reply]
     lacking: list[Prompt] = field(default_factory=list)
-    """The prompts without a reply."""
-    changed: list[str] = field(default_factory=list)
-    """The questions whose prompt is not the one that their reply was written to."""
+    """The prompts without a reply: none was written, or to another prompt than this."""
     _asked: str = ""
     _calls: int = 0
 
@@ -72,11 +70,9 @@ class ReplayedModel:
         prompt = Prompt(self._asked, self._calls, digest_of(call), call.messages)
         self._calls += 1
         reply = self.replies.get((prompt.id, prompt.call))
-        if reply is None:
+        if reply is None or reply.prompt != prompt.digest:
             self.lacking.append(prompt)
             return ChatReply(NOT_COVERED)
-        if reply.prompt != prompt.digest:
-            self.changed.append(prompt.id)
         return reply.said()
 
 

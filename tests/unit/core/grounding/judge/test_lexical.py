@@ -68,6 +68,8 @@ def test_a_denial_is_looked_for_in_all_that_a_claim_cites() -> None:
     advice = "So use the function to drop a value."
     both = CitedClaim("Use the function to drop a value.", (refusal, advice))
     assert figures(both)["drops_denial"] == 0.0
+    in_one = CitedClaim(both.text, (f"{refusal} Instead, drop a value by the function.",))
+    assert figures(in_one)["drops_denial"] == 0.0
     assert figures(CitedClaim(both.text, (refusal,)))["drops_denial"] == 1.0
     reason = ("Functions of another language are unsafe to call.", "It doesn't know these rules.")
     denied = CitedClaim("Calling functions of a language that doesn't know them is unsafe.", reason)
