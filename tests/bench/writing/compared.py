@@ -164,7 +164,7 @@ def report(pairs: Sequence[Compared]) -> Iterator[str]:
 
 def _figures(pairs: Sequence[Compared]) -> Iterator[str]:
     count = len(pairs)
-    yield line("  a second call that writes", sum(one.calls > 1 for one in pairs), count)
+    yield line("  a second call, after a search", sum(one.calls > 1 for one in pairs), count)
     claims = sum(one.claims for one in pairs)
     yield line("  claims dropped", sum(one.dropped for one in pairs), claims)
     yield line("  answers that lost a claim", sum(one.dropped > 0 for one in pairs), count)
