@@ -31,6 +31,7 @@ def found_of(entries: Sequence[tuple[float, float, int]]) -> Found:
     )
 
 
+@pytest.mark.costly
 @given(entries=_entries, data=st.data())
 def test_the_order_in_which_chunks_were_found_makes_no_difference(
     entries: list[tuple[float, float, int]], data: st.DataObject
@@ -44,6 +45,7 @@ def test_the_order_in_which_chunks_were_found_makes_no_difference(
     assert _rounded(shuffled) == _rounded(rank(found))
 
 
+@pytest.mark.costly
 @given(entries=_entries)
 def test_every_chunk_comes_once_and_the_best_of_each_document_first(
     entries: list[tuple[float, float, int]],
