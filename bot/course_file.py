@@ -4,141 +4,22 @@ import difflib
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    create_model,
-    model_validator,
-)
+from pydantic import ValidationError
 
-from bot.platforms.entry import Platform
-from bot.platforms.registry import PLATFORMS
-from bot.policy_file import PolicyTable, ZoneName, policies_in
-from bot.providers.tables import ModelName, ModelTable, Probability
-from bot.source_file import RenewedSource, SourceTable, as_table
-from bot.staff_file import StaffTable, StaffTables, named_in
-from bot.validation_text import sentence_of
 from core.errors import ConfigurationError
-from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
-from core.policies.policy import AnswerPolicy
-from core.radar.activity import ASKERS, LEAST
-from core.storage.channels.rules import OperatorRules, Rules
+from core.models import AgentConfiguration, Course
 
 if TYPE_CHECKING:
+    from bot.course_tables import CourseTable
+    from bot.providers.tables import ModelTable
+    from bot.source_file import RenewedSource, SourceTable
     from core.access.roster import Described
-
-
-class AnswersTable(AgentConfiguration):
-    """The `[courses.ID.answers]` table; every key is optional."""
-
-    model_name: NonBlank | None = Field(None, alias="model")
-
-    @model_validator(mode="after")
-    def _leaves_room_for_a_question(self) -> Self:
-        from core.generation.claims.prompt import smallest_window
-
-        least = smallest_window(self.system_prompt)
-        if self.context_window < least:
-            raise ValueError(
-                f"context_window is {self.context_window:,}, and the instructions with a long "
-                f"question, a long quote and one passage need {least:,}"
-            )
-        return self
-
-
-class _CourseTable(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    title: NonBlank | None = None
-    sources: tuple[Annotated[SourceTable, BeforeValidator(as_table)], ...] = ()
-    base_url: WebUrl | None = None
-    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
-    embedding: NonBlank | None = None
-    generator: NonBlank | None = None
-    judge: NonBlank | None = None
-    judge_mark: Probability | None = None
-    answers: AnswersTable = Field(default_factory=AnswersTable)
-    staff: StaffTables
-    time_zone: ZoneName = "UTC"
-    policies: tuple[PolicyTable, ...] = ()
-    radar_least_askers: Annotated[int, Field(ge=LEAST)] = ASKERS
-
-    @model_validator(mode="after")
-    def _says_once_who_writes(self) -> Self:
-        if self.generator is not None and self.answers.model_name is not None:
-            raise ValueError("generator and answers.model both say who writes: keep one of them")
-        return self
-
-
-def _locked(written: object) -> frozenset[str]:
-    """Return the names of the rules that chat cannot change: all of them for `true`."""
-    names = {"course" if name == "course_id" else name: name for name in Rules.model_fields}
-    if isinstance(written, bool):
-        return frozenset(names.values()) if written else frozenset()
-    found = [str(one) for one in written] if isinstance(written, list) else [str(written)]
-    for one in found:
-        if one not in names:
-            raise ValueError(f"{one!r} is no rule; write true, or a list of {', '.join(names)}")
-    return frozenset(names[one] for one in found)
-
-
-class ChannelTable(OperatorRules):
-    """A `[PLATFORM.channels.ID]` table: what holds in a channel, category or server."""
-
-    course_id: CourseId | None = Field(None, alias="course")
-    locked: Annotated[frozenset[str], BeforeValidator(_locked)] = frozenset()
-
-
-def _channel_id(platform: Platform[Any], written: str) -> str:
-    if not platform.channel.fits(written):
-        raise ValueError(platform.channel.words)
-    return written
-
-
-class _PlatformTable(BaseModel):
-    """A `[PLATFORM]` table."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    channels: Mapping[str, ChannelTable] = Field(default_factory=dict)
-
-
-def _table_of(platform: Platform[Any]) -> type[_PlatformTable]:
-    channel = Annotated[str, AfterValidator(partial(_channel_id, platform))]
-    return create_model(
-        f"_{platform.name.title()}Table",
-        __base__=_PlatformTable,
-        channels=(Mapping[channel, ChannelTable], Field(default_factory=dict)),
-    )
-
-
-_TABLES = {name: _table_of(platform) for name, platform in PLATFORMS.items()}
-if TYPE_CHECKING:
-
-    class _Platforms(BaseModel):
-        pass
-
-else:
-    _Platforms = create_model(
-        "_Platforms",
-        __config__=ConfigDict(frozen=True, extra="forbid"),
-        **{name: (table, table()) for name, table in _TABLES.items()},
-    )
-
-
-class _File(_Platforms):
-    courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
-    models: Mapping[ModelName, ModelTable] = Field(default_factory=dict)
-    staff: StaffTables
+    from core.policies.policy import AnswerPolicy
+    from core.storage.channels.rules import OperatorRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +28,14 @@ class CourseFile:
 
     folder: Path = Path()
     """Relative sources are looked up from here."""
-    tables: Mapping[str, _CourseTable] = field(default_factory=dict)
-    models: Mapping[str, ModelTable] = field(default_factory=dict)
+    tables: "Mapping[str, CourseTable]" = field(default_factory=dict)
+    models: "Mapping[str, ModelTable]" = field(default_factory=dict)
     """The models that it describes, by name."""
-    channels: Mapping[str, Mapping[str, OperatorRules]] = field(default_factory=dict)
+    channels: "Mapping[str, Mapping[str, OperatorRules]]" = field(default_factory=dict)
     """What holds in channels, by platform and the channel's id there."""
     staff: "Described" = field(default_factory=dict)
     """Who is staff."""
-    policies: Mapping[str, Sequence[AnswerPolicy]] = field(default_factory=dict)
+    policies: "Mapping[str, Sequence[AnswerPolicy]]" = field(default_factory=dict)
     """How questions are answered, by course."""
 
     def course(self, course_id: str) -> Course | None:
@@ -177,15 +58,17 @@ class CourseFile:
         """Return those of the course's sources of which nothing is withheld."""
         return frozenset(name for name, source in self._sources(course_id) if source.trusted)
 
-    def renewed(self, course_id: str) -> list[RenewedSource]:
+    def renewed(self, course_id: str) -> "list[RenewedSource]":
         """Return those of the course's sources that are ingested again by themselves."""
+        from bot.source_file import RenewedSource
+
         return [
             RenewedSource(course_id, name, source.every, source.watch)
             for name, source in self._sources(course_id)
             if source.every is not None or source.watch
         ]
 
-    def _sources(self, course_id: str) -> Iterator[tuple[str, SourceTable]]:
+    def _sources(self, course_id: str) -> "Iterator[tuple[str, SourceTable]]":
         table = self.tables.get(course_id)
         for source in table.sources if table else ():
             path = source.path
@@ -223,14 +106,16 @@ class CourseFile:
 
     def radar_least_askers(self, course_id: str) -> int:
         """Return how many people each number of the course's radar is about at least."""
+        from core.radar.activity import ASKERS
+
         table = self.tables.get(course_id)
         return table.radar_least_askers if table else ASKERS
 
-    def policies_of(self, course_id: str) -> Sequence[AnswerPolicy]:
+    def policies_of(self, course_id: str) -> "Sequence[AnswerPolicy]":
         """Return how the course's questions are answered; empty: in full."""
         return self.policies.get(course_id, ())
 
-    def rules_of(self, platform: str) -> Mapping[str, OperatorRules]:
+    def rules_of(self, platform: str) -> "Mapping[str, OperatorRules]":
         """Return what holds in a platform's channels, by id."""
         return self.channels.get(platform, {})
 
@@ -258,7 +143,7 @@ class CourseFile:
     def configuration(self, course_id: str) -> AgentConfiguration:
         """Return how the course answers; the defaults where nothing is said."""
         table = self.tables.get(course_id)
-        return AgentConfiguration(**(table.answers if table else AnswersTable()).model_dump())
+        return AgentConfiguration(**table.answers.model_dump()) if table else AgentConfiguration()
 
 
 def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
@@ -274,15 +159,20 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
         if required:
             raise ConfigurationError(f"The course file {path} does not exist.")
         return CourseFile()
+    from bot.course_tables import FileTable, problem_of  # only where there is a file
+    from bot.platforms.registry import PLATFORMS
+    from bot.policy_file import policies_in
+    from bot.staff_file import named_in
+
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        parsed = _File.model_validate(content)
+        parsed = FileTable.model_validate(content)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
     except ValidationError as error:
-        raise ConfigurationError(f"{path}: {_problem(error)}") from error
+        raise ConfigurationError(f"{path}: {problem_of(error)}") from error
     channels = {name: getattr(parsed, name).channels for name in PLATFORMS}
     limited = {course_id: table.staff for course_id, table in parsed.courses.items()}
     staff = named_in(parsed.staff, limited)
@@ -294,42 +184,3 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
         if table.policies
     }
     return CourseFile(path.parent, parsed.courses, parsed.models, channels, staff, policies)
-
-
-def keys_of(table: type[BaseModel]) -> list[str]:
-    """Return the keys that a table may have, as they are written in the file."""
-    return [info.alias or name for name, info in table.model_fields.items()]
-
-
-def _problem(error: ValidationError) -> str:
-    problem = error.errors(include_url=False, include_input=False)[0]
-    if problem["type"] != "extra_forbidden":
-        return f"{sentence_of(problem)}."
-    place = ".".join(str(part) for part in problem["loc"])
-    known = keys_of(_table_with(problem["loc"]))
-    near = difflib.get_close_matches(str(problem["loc"][-1]), known, 1)
-    hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(known)}."
-    return f"{place} is not a key. {hint}"
-
-
-def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
-    """Return the table that a key stands in, by the path to the key."""
-    match place:
-        case ("models", _, _):
-            return ModelTable
-        case ("courses", _, "answers", _):
-            return AnswersTable
-        case ("staff", _, _) | ("courses", _, "staff", _, _):
-            return StaffTable
-        case ("courses", _, "policies", *_):
-            return PolicyTable
-        case ("courses", _, "sources", *_):
-            return SourceTable
-        case ("courses", _, _):
-            return _CourseTable
-        case (_, "channels", _, _):
-            return ChannelTable
-        case (_, _):
-            return _PlatformTable
-        case _:
-            return _File

@@ -1,26 +1,37 @@
 """Builds what answers questions by the policies of a course's staff."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
-
-from core.policies.policy import Assignment
-from core.providers.base import ChatEnd
 
 if TYPE_CHECKING:
     from bot.services import Services
     from core.answering.pipeline import Pipeline
+    from core.policies.gate import PolicyGate
+    from core.policies.policy import Assignment
     from core.policies.stage import PolicyStage
+    from core.providers.base import ChatEnd
 
 _MOST_TITLES = 200
 """Headings that an embedding model is measured on."""
 
 
-def policy_stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
+def policy_stage(opened: "Services", pipeline: "Pipeline") -> "PolicyGate":
     """Return the stage that looks for the policy that holds for a question.
 
     Args:
         pipeline: Lets a model write the hints, where there is one.
     """
+    from core.policies.gate import PolicyGate
+
+    return PolicyGate(
+        described=opened.course_file.policies_of,
+        store=opened.policies,
+        build=partial(_stage, opened, pipeline),
+    )
+
+
+def _stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
     from core.grounding.planted import planted_in
     from core.policies.belonging import Belonging
     from core.policies.book_hints import BookHints
@@ -36,7 +47,7 @@ def policy_stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
         return [section.title for section in sections][:_MOST_TITLES]
 
     async def judged(
-        course_id: str, question: str, assignment: Assignment, calls: list[ChatEnd]
+        course_id: str, question: str, assignment: "Assignment", calls: "list[ChatEnd]"
     ) -> float | None:
         from core.grounding.judge.model import ModelJudge
 

@@ -15,7 +15,6 @@ from core.generation.base import (
     NotCovered,
     PlantedTextLeftOut,
 )
-from core.generation.claims.example import is_fit
 from core.generation.history import without_markers
 from core.grounding.citations import CitedPlace
 from core.grounding.copied import adds_link, with_code_of
@@ -89,6 +88,8 @@ class DraftChecks:
         task, text = self._task, shown_prose(claim.text)
         if self._checker is None or not self._draft.tally.released or self._has_example:
             return
+        from core.generation.claims.example import is_fit  # only a model's draft has one
+
         known = [passage.text for passage in task.passages()]
         if not is_fit(text, task) or adds_link(text, known) or not self._context.may_show(text):
             return

@@ -148,6 +148,8 @@ def _readable(task: GenerationTask, inquiry: Inquiry) -> list[Piece]:
     pieces = cut(task.evidence)
     if task.in_order:
         return _as_it_stands(task, pieces)
+    if not inquiry.given:
+        return pieces
     terms = [frozenset(task.encode_terms(piece.quote)) for piece in pieces]
     again = [says_again(one, inquiry.given) for one in terms]
     names = [inquiry.speaks_of_named(one) for one in terms]

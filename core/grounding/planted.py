@@ -136,7 +136,7 @@ def views_of(text: str) -> tuple[str, ...]:
 def _median(values: Floats) -> float:
     """Return the middle value, as `np.median` does, which imports masked arrays for it."""
     ordered, middle = np.sort(values), len(values) // 2
-    return float(ordered[middle - 1 + len(values) % 2 : middle + 1].mean())
+    return float((ordered[middle - 1 + len(values) % 2] + ordered[middle]) / 2)
 
 
 def _by_topic(texts: Sequence[str], meaning: Floats) -> float:

@@ -37,5 +37,5 @@ def words_from_bytes(data: bytes) -> Counter[str]:
     """Return what `words_to_bytes` wrote; of no data no words."""
     if not data:
         return Counter()
-    lines = zlib.decompress(data).decode().splitlines()
-    return Counter({word: int(number) for word, number in (line.split(" ") for line in lines)})
+    parts = zlib.decompress(data).decode().split()
+    return Counter(dict(zip(parts[::2], map(int, parts[1::2]), strict=True)))

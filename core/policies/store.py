@@ -15,7 +15,6 @@ from core.errors import RequestError
 from core.i18n import Message
 from core.models import PolicyMode, now
 from core.policies.policy import AnswerPolicy, Assignment
-from core.policies.withheld import WithheldSolution
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 MOST_POLICIES = 50
@@ -216,6 +215,8 @@ class PolicyStore:
             return None
         solution = None
         if row.solution is not None:
+            from core.policies.withheld import WithheldSolution  # it reads words
+
             language = self._language_of(row.course_id)
             solution = WithheldSolution(self._sealing.unseal(row.solution), row.text, language)
         return Assignment(row.name, row.text, tuple(row.sections), solution)

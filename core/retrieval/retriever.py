@@ -151,7 +151,7 @@ class Retriever:
             language=opened.course.language,
             generation=opened.edition.generation,
             statistics=opened.terms,
-            encode_terms=opened.encoder.terms,
+            encode_terms=opened.terms_of,
         )
 
     async def wanted_again(self, course_id: str, question: str) -> Again | None:
@@ -292,7 +292,7 @@ class Retriever:
             embedding_model=edition.embedding_model,
             leans=searched.leans,
             statistics=opened.terms,
-            encode_terms=opened.encoder.terms,
+            encode_terms=opened.terms_of,
         )
 
 

@@ -1,5 +1,6 @@
 """Hashed n-grams of letters and of words: features of a text in any language or script."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _BEGIN, _END = "\x02", "\x03"
 _ZERO, _NINE = ord("0"), ord("9")
+_WORD = re.compile(r"[^\W_]+")
 
 Numbers = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.intp]
@@ -35,9 +37,8 @@ def hashed(texts: Sequence[str], bits: int) -> Iterator[tuple[Places, Places]]:
     codes[(codes >= _ZERO) & (codes <= _NINE)] = _ZERO
     owners = np.cumsum(codes == ord(_BEGIN)) - 1
     yield _runs(codes, owners, LETTERS, bits)
-    is_word = np.fromiter((letter.isalnum() for letter in joined), bool, len(joined))
-    steps = np.diff(np.concatenate([[False], is_word, [False]]).astype(np.int8))
-    starts, ends = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1)
+    words = np.array([word.span() for word in _WORD.finditer(joined)], np.intp).reshape(-1, 2)
+    starts, ends = words[:, 0], words[:, 1]
     yield _runs(_spans(codes, starts, ends), owners[starts], range(1, MOST_WORDS + 1), bits, 1)
 
 

@@ -68,14 +68,14 @@ _EXPLETIVE = re.compile(
 )
 
 
-def is_citable(sentence: str, headings: Sequence[str] = (), *, punctuated: bool = True) -> bool:
+def is_citable(sentence: str, *, punctuated: bool = True) -> bool:
     """Return whether the sentence says something by itself.
 
     Refused are fragments, questions, captions, pointers ("See Figure 3."), signposts ("In
     this chapter ...") and exercises. `punctuated`: the text around it ends its sentences with
     full stops; where it does not (slides), a line without one is no fragment.
     """
-    if not SHORTEST <= count_tokens(sentence) <= LONGEST or _ASKS.search(sentence):
+    if _ASKS.search(sentence):
         return False
     if punctuated and not _ENDS.search(sentence):
         return False
@@ -83,10 +83,14 @@ def is_citable(sentence: str, headings: Sequence[str] = (), *, punctuated: bool 
         return False
     if _STARTS_SMALL.match(sentence) and not sentence.startswith("`"):
         return False
-    rules = (_CAPTION, _POINTER, _SIGNPOST, _EXERCISE)
-    if any(rule.match(sentence) for rule in rules):
+    if (
+        _CAPTION.match(sentence)
+        or _POINTER.match(sentence)
+        or _SIGNPOST.match(sentence)
+        or _EXERCISE.match(sentence)
+    ):
         return False
-    return not is_exercise(headings)
+    return SHORTEST <= count_tokens(sentence) <= LONGEST
 
 
 def is_exercise(headings: Sequence[str]) -> bool:

@@ -5,7 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from core.generation.passages.citable import is_citable, is_punctuated, leans_on_previous
+from core.generation.passages.citable import (
+    is_citable,
+    is_exercise,
+    is_punctuated,
+    leans_on_previous,
+)
 from core.markdown.code import fences_in
 from core.markdown.fences import fence_opened_by
 from core.markdown.writing import one_line
@@ -18,6 +23,8 @@ LAID_OUT = frozenset({"table", "formula", "code"})
 """Blocks that say little without the sentences around them."""
 WORDS_A_LINE = 7
 _ANNOUNCING = ":："
+_OPENERS = frozenset("-*•+>`~|$")
+"""What a block begins with, if not with a number."""
 _MARK = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 
 
@@ -39,8 +46,6 @@ class Piece:
     """Whether it may answer by itself, and begin or end a passage."""
     shown: bool = True
     """Whether it may stand inside a passage."""
-    leans: bool = False
-    """Begins with words that only the piece before it explains."""
     follows: bool = False
     """Comes right after the piece before it in the same section."""
     opens: bool = False
@@ -50,6 +55,11 @@ class Piece:
     def text(self) -> str:
         """The quote as it is shown: a sentence on one line, a block as it is."""
         return one_line(self.quote) if self.kind == PROSE else self.quote
+
+    @property
+    def leans(self) -> bool:
+        """Whether it begins with words that only the piece before it explains."""
+        return self.kind == PROSE and leans_on_previous(self.quote)
 
     @property
     def words(self) -> int:
@@ -96,7 +106,7 @@ def _is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
 
 def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
     text = chunk.content_text
-    punctuated = is_punctuated(text)
+    punctuated, is_read = is_punctuated(text), not is_exercise(chunk.headings)
     unfit = [block for block in chunk.blocks if block.kind not in LISTS | LAID_OUT]
     end = 0
     for start, stop, kind in _parts(chunk):
@@ -111,10 +121,8 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
             quote=quote,
             kind=kind,
             place=(chunk.document_id, chunk.char_start + start),
-            citable=tells
-            and (is_citable(quote, chunk.headings, punctuated=punctuated) if prose else True),
+            citable=tells and (not prose or (is_read and is_citable(quote, punctuated=punctuated))),
             shown=tells,
-            leans=prose and leans_on_previous(quote),
             follows=end > 0,
             opens=end == 0 or "\n" in text[end:start],
         )
@@ -161,6 +169,8 @@ def _laid_out(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
 
 def _blocks_in(text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int, str]]:
     """Yield the blocks of a text whose layout the index does not know."""
+    if not any(text[span.start] in _OPENERS or text[span.start].isdecimal() for span in spans):
+        return
     items: list[Span] = []
     for span in spans:
         marked = _MARK.match(text, span.start) is not None

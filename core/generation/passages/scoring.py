@@ -78,13 +78,9 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
     for piece in pieces:
         terms = frozenset(task.encode_terms(piece.quote))
         if piece.citable:
-            heading = headings[piece.chunk_number]
             context = before if piece.follows else frozenset[int]()
-            words = (
-                inquiry.coverage(terms)
-                + HEADING * inquiry.coverage(heading - terms)
-                + BEFORE * inquiry.coverage(context - heading - terms)
-            )
+            own, above, ahead = inquiry.coverages(terms, headings[piece.chunk_number], context)
+            words = own + HEADING * above + BEFORE * ahead
             place = CHUNK * task.evidence[piece.chunk_number].similarity_score
             bonus = nearness(piece)
             if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
@@ -138,8 +134,12 @@ def _stored(pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]) -> Vect
         chunk, own = evidence[piece.chunk_number], known[piece.chunk_number]
         if own is None:
             return None
-        inside = [start < piece.end and piece.start < end for start, end in chunk.sentences]
-        rows.append((own[inside] if any(inside) else own).mean(axis=0))
+        inside = [
+            row
+            for row, (start, end) in enumerate(chunk.sentences)
+            if start < piece.end and piece.start < end
+        ]
+        rows.append(own[inside[0]] if len(inside) == 1 else own[inside or ...].mean(axis=0))
     vectors = np.stack(rows)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 

@@ -17,8 +17,10 @@ from core.retrieval.question.spelling import Speller
 from core.retrieval.scoring import ScoreScale, scale_for
 from core.storage.catalogue import Edition
 
-_TEXTS_REMEMBERED = 2_048
-"""Chunks of an edition whose words and sentences stay in memory, about 8 kB each."""
+_CHUNKS_REMEMBERED = 2_048
+"""Chunks of an edition whose sentences stay in memory, about 8 kB each."""
+_TEXTS_REMEMBERED = 4_096
+"""Texts whose words stay in memory, most of them sentences, of less than 1 kB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class OpenEdition:
     terms: TermStatistics
     encoder: Bm25Encoder
     terms_of: Terms
-    """`encoder.terms` with a memory, for texts that come up again: whole chunks."""
+    """`encoder.terms` with a memory, for texts that come up again: sentences of chunks."""
     sentences_of: Reading
     """The sentences of a chunk's text, remembered."""
     parts: tuple[Part, ...]
@@ -57,7 +59,8 @@ class OpenEdition:
         is_word: Callable[[str], bool],
     ) -> Self:
         """Return the shelf with nothing remembered yet."""
-        remember = lru_cache(_TEXTS_REMEMBERED)
+        remember = lru_cache(_CHUNKS_REMEMBERED)
+        terms_of = lru_cache(_TEXTS_REMEMBERED)(encoder.terms)
         joined = None
         if all(outlines):
             joined, starts = Outline.joined([Outline.from_bytes(data) for data in outlines])
@@ -68,8 +71,8 @@ class OpenEdition:
             scale=scale_for(edition.embedding_model),
             terms=terms,
             encoder=encoder,
-            terms_of=remember(encoder.terms),
-            sentences_of=remember(partial(read_sentences, terms=encoder.terms)),
+            terms_of=terms_of,
+            sentences_of=remember(partial(read_sentences, terms=terms_of)),
             parts=tuple(Part(s.collection, s.hidden, s.format) for s in edition.segments),
             outline=joined,
             speller=Speller(words, lambda word: is_word(word) or terms.knows(encoder.terms(word))),

@@ -66,7 +66,7 @@ class Speller:
     @cached_property
     def _bare(self) -> dict[str, str]:
         """The words with marks by their letters alone; most questions never need them."""
-        return {bare: word for word in self._words if (bare := _letters(word)) != word}
+        return {_letters(word): word for word in self._words if not word.isalpha()}
 
     def _knows(self, word: str) -> bool:
         return word in self._counts or self._is_known(word)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.course_file import AnswersTable, ChannelTable, CourseFile, keys_of, read_course_file
+from bot.course_file import CourseFile, read_course_file
+from bot.course_tables import AnswersTable, ChannelTable, keys_of
 from bot.source_file import SourceTable
 from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant

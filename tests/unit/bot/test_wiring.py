@@ -29,9 +29,9 @@ NOT_FOR_ONE_QUESTION = {
     *("discord", "slack_bolt", "slack_sdk", "aiohttp", "adapters.base", "rich.console"),
     *("sqlalchemy.dialects.postgresql", "asyncpg", "alembic", "migrations", "qdrant_client"),
     *("core.inbox.rows", "core.radar.store", "core.help_requests.store", "core.ingestion.pipeline"),
-    *("markdown_it", "filelock"),
+    *("markdown_it", "filelock", "bot.course_tables", "core.policies.stage"),
 }
-"""What `ask` does without at a pipe, offline, about a book without code."""
+"""What `ask` does without at a pipe, offline, with a book without code and no course file."""
 KEY = "a-key-of-gemini"
 KEY_NAMES = ("GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
 

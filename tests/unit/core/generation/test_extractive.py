@@ -20,6 +20,7 @@ from core.generation.base import (
 )
 from core.generation.extractive import ExtractiveGenerator
 from core.generation.passages.citable import is_citable, leans_on_previous
+from core.generation.passages.pieces import cut
 from core.generation.passages.windows import MOST_WORDS
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
@@ -247,8 +248,9 @@ def test_a_plain_sentence_is_citable_in_any_language(sentence: str) -> None:
 
 
 def test_nothing_under_a_heading_of_exercises_is_citable() -> None:
-    assert not is_citable("The tide rises twice a day.", ("The Sea", "Review Questions"))
-    assert is_citable("The borrow checker rejects it.", ("References and Borrowing",))
+    of_exercises = chunk(TIDES, headings=("The Sea", "Review Questions"))
+    assert not any(piece.citable for piece in cut([of_exercises]))
+    assert all(piece.citable for piece in cut([chunk(TIDES, headings=("The Sea", "Borrowing"))]))
 
 
 async def test_lines_of_slides_are_citable_without_full_stops() -> None:

@@ -7,7 +7,7 @@ import pytest
 from polib import pofile
 
 from core.grounding.wording import other_language
-from core.i18n import FALLBACK, LANGUAGES, Message, language_of, text, use_locale
+from core.i18n import FALLBACK, LANGUAGES, Message, catalogue, language_of, text, use_locale
 from core.i18n.catalogues import LOCALES
 
 _NAME = re.compile(r"(?<!\{)\{(\w+)(?:[:!][^}]*)?\}(?!\})")
@@ -32,6 +32,12 @@ def test_every_message_is_written_and_fills_in_what_english_fills_in(language: s
         for pattern in patterns:
             assert pattern.strip(), f"{name} is empty in {language}"
             assert set(_NAME.findall(pattern)) <= names, f"{name} in {language}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_message_of_a_file_is_found(language: str) -> None:
+    for name, patterns in messages(language).items():
+        assert catalogue(language).pattern(name, count=1) == patterns[0]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
