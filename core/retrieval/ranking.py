@@ -161,7 +161,7 @@ def _document_scores(found: Found, scores: Floats, unit: Numbers, leader: Number
     top = float(scores.max())
     mass = np.exp(SHARPNESS * (scores - top))
     sums = np.maximum(np.bincount(unit, mass), _SMALLEST)
-    _, chapter = np.unique(found.chapters[leader], return_inverse=True)
+    chapter = found.chapters[leader]
     held = np.bincount(chapter, sums)
     totals = top + np.log(sums) / SHARPNESS + CHAPTER_WEIGHT * held[chapter] / sums.sum()
     return np.asarray(totals, np.float64)

@@ -108,11 +108,8 @@ def raw_evidence(
     if not total:
         return RawEvidence(cosine, 0.0, 0.0)
     held = sum(map(weights.__getitem__, weights.keys() & terms))
-    return RawEvidence(
-        cosine=cosine,
-        bm25=min(1.0, bm25 / (total * _LARGEST_TERM_WEIGHT)),
-        coverage=min(1.0, held / total),
-    )
+    share = bm25 / (total * _LARGEST_TERM_WEIGHT)
+    return RawEvidence(cosine, min(1.0, share), min(1.0, held / total))
 
 
 def terms_in(chunk: Chunk, terms: Terms) -> Sequence[int]:
@@ -136,7 +133,8 @@ def leading(order: Order) -> list[Ranked]:
     merit are taken as well, so that a leading document can give a second one.
     """
     by_merit = np.argsort(-order.scores, kind="stable")[:_LEADING]
-    return order.at(np.union1d(np.arange(min(_LEADING, len(order))), by_merit))
+    places = {*range(min(_LEADING, len(order))), *by_merit.tolist()}
+    return order.at(np.array(sorted(places), np.intp))
 
 
 def score_all(

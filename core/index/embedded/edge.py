@@ -120,9 +120,7 @@ class EdgeIndex:
         self._closed = True
         await asyncio.to_thread(self._close)
 
-    async def _read(
-        self, collection: str, work: Callable[[Shard], T], *, few: bool = False
-    ) -> T:
+    async def _read(self, collection: str, work: Callable[[Shard], T], *, few: bool = False) -> T:
         name = check_collection(collection)
         reader = self._reader([name]) if few else self._readers
         return await self._run(reader, partial(self._open.read, name, work))
