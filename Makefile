@@ -11,7 +11,7 @@ PYTEST_WORKERS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # Without bytecode, each process would compile all that it imports.
 PYTEST_ALONE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q
 PYTEST := $(PYTEST_ALONE) -n $(PYTEST_WORKERS) --dist loadgroup
-EVERYDAY := not slow and (not costly or essential)
+EVERYDAY := not slow and not postgres and (not costly or essential)
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench chaos soak check format lock clean
@@ -56,7 +56,7 @@ docs: $(VENV)/dev.done ## Build the handbook as a site in site/; a broken link o
 	@$(BIN)/properdocs build --quiet --clean
 	@echo "Ready: site/index.html"
 
-test: $(VENV)/dev.done ## Run the tests of every day (about a quarter of an hour on two cores)
+test: $(VENV)/dev.done ## Run the tests of every day (less than five minutes on two cores)
 	@$(PYTEST) -m "$(EVERYDAY)"
 
 test-all: $(VENV)/dev.done ## Run all tests but the slow ones (about an hour on two cores; AGAIN=1 runs twice what fails)

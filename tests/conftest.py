@@ -1,6 +1,7 @@
 """Keeps every test off the network, and builds the embedding model once a run."""
 
 import asyncio
+import gc
 import ipaddress
 import os
 import socket
@@ -31,6 +32,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
 _FIGURE = "figure"
 PATIENCE = 3600
 """Seconds that a slow test may take, in place of the limit for the others."""
+
+
+def pytest_collection_finish() -> None:
+    """Take what was collected, thousands of items, out of each later look for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,6 +12,7 @@ from adapters.discord.markup.dialect import as_written
 from adapters.discord.replies.ephemeral import Interaction
 from adapters.discord.replies.layout import View
 from adapters.features.staff.cards import AnswerForm, HelpCard, QueuePage, VerifiedCard, page_name
+from adapters.markdown.splitting import shortened
 from core import i18n
 from core.help_requests.base import QueueCard
 from core.verified_answers.base import LONGEST_ANSWER, LONGEST_QUESTION
@@ -80,7 +81,7 @@ class AnswerModal(ui.Modal):
         found, nothing = i18n.text("queue-form-passages"), i18n.text("queue-form-no-passages")
         heading = found if beside else nothing
         shown = f"{heading}\n{as_written(beside)}" if beside else heading
-        self.add_item(ui.TextDisplay(shown[:_LONGEST_BESIDE]))
+        self.add_item(ui.TextDisplay(shortened(shown, _LONGEST_BESIDE)))
         self.add_item(
             _field(QUESTION, i18n.text("queue-form-question"), form.question, LONGEST_QUESTION)
         )
@@ -126,7 +127,7 @@ def _verified_card(card: VerifiedCard) -> Iterator[Part]:
     for before, after in card.changes():
         lines.append(f"**{i18n.text('verified-before')}**\n> {as_written(before)}")
         lines.append(f"**{i18n.text('verified-now')}**\n> {as_written(after)}")
-    yield ui.TextDisplay("\n".join(lines)[:_LONGEST_BESIDE])
+    yield ui.TextDisplay(shortened("\n".join(lines), _LONGEST_BESIDE))
     name = card.answer.answer_id
     yield ui.ActionRow(_button(Button.EDIT, name), _button(Button.RETIRE, name))
 

@@ -32,9 +32,9 @@ class DataExport:
     """Makes the file; one at a time, as each may be as large as a user's past is long."""
 
     def __init__(
-        self, disclosure: PersonalExport, directory: CourseDirectory, readers: Readers
+        self, export: PersonalExport, directory: CourseDirectory, readers: Readers
     ) -> None:
-        self._disclosure = disclosure
+        self._export = export
         self._directory = directory
         self._readers = readers
         self._alone = asyncio.Lock()
@@ -52,7 +52,7 @@ class DataExport:
             RequestError: when it is too much for a file.
         """
         async with self._alone:
-            stored = await self._disclosure.of(user_ids)
+            stored = await self._export.of(user_ids)
             readable = await self._directory.courses(await self._reader(stored, location))
             closed = frozenset(_course_ids(stored)) - frozenset(readable)
             return await asyncio.to_thread(_written, _without(stored, closed))

@@ -86,7 +86,8 @@ def _to_slack(
             named = [str(_in(call.arguments, "ts"))]
             named += [str(_in(call.response, name)) for name in ("ts", "message_ts")]
             keys = frozenset(about[ts] for ts in named if ts in about)
-            if not keys and call.method == "chat.postEphemeral":
+            is_to_presser = said(str(_in(call.arguments, "text"))) is Said.PASSED_ON
+            if not keys and call.method == "chat.postEphemeral" and not is_to_presser:
                 keys = frozenset(_readers_questions(call.arguments, here))
         else:
             continue

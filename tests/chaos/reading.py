@@ -19,6 +19,7 @@ from core.storage.sessions.rows import TurnRow
 from tests.chaos.calls import calls_about
 from tests.chaos.ground import Ground
 from tests.chaos.history import Asked, History, Post, Turn
+from tests.chaos.sentences import Said, said
 from tests.chaos.shown import Message, is_gone, is_question, is_unfinished, key_of
 from tests.chaos.sightings import Sightings
 from tests.chaos.whispers import keys_of_whispers, messages_of, was_refused_by_platform
@@ -98,6 +99,7 @@ async def read(
             one.told_to_wait = row.told_to_wait
         one.failed = was_refused_by_platform(one.deed)
     aside = {message for deed in beside for message in messages_of(deed)}
+    aside |= {m for m in ground.slack.world.messages if said(m.shown) is Said.PASSED_ON}
     posts = [*_on_discord(ground, asked, keys, aside), *_on_slack(ground, asked, keys, aside)]
     return History(
         asked=asked,

@@ -19,6 +19,7 @@ class Said(StrEnum):
     WAITING = "it is noted, and others come before it"
     ELSEWHERE = "its answer stands where the link leads to"
     FOLLOWS = "its answer follows, for its asker alone"
+    PASSED_ON = "who pressed the button below its answer is told what the staff have of it"
 
 
 def said(text: str) -> Said | None:
@@ -56,6 +57,8 @@ def _sentences() -> Iterator[tuple[str, Said]]:
     yield i18n.text("asking-still-waiting"), Said.WAITING
     yield i18n.text("slack-answered-in-thread"), Said.ELSEWHERE
     yield i18n.text("slack-private-working"), Said.FOLLOWS
+    for name in ("help-passed-on", "help-taken", "help-answered-already", "help-dismissed"):
+        yield i18n.text(name), Said.PASSED_ON
     failures: list[type[BotError]] = [BotError, *_kinds_of(ServiceError)]
     for failure in failures:
         yield failure.user_message, Said.APOLOGY

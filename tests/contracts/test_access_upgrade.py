@@ -18,6 +18,8 @@ from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine
 from tests.contracts.revisions import create_at
 
+pytestmark = pytest.mark.costly
+
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
 COURSES = table("courses", *(column(c) for c in ("course_id", "title", "base_url", "language")))
 SESSIONS = table(

@@ -39,6 +39,8 @@ from tests.contracts.conftest import postgres_database
 from tests.contracts.revisions import create_at, revisions
 from tests.library import BOOK, COURSE
 
+pytestmark = pytest.mark.costly
+
 TOKEN = "xoxb-a-token-that-nobody-may-see"
 FILE = "backup.zip"
 

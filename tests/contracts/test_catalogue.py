@@ -139,6 +139,7 @@ class TestPublishing:
         assert await catalogue.live("algorithms") is None
         assert await catalogue.live("unheard-of") is None
 
+    @pytest.mark.costly
     async def test_an_edition_comes_back_equal_with_its_contents_in_order(
         self, catalogue: Catalogue
     ) -> None:
@@ -201,6 +202,7 @@ class TestPublishing:
         for engine in engines:
             await engine.dispose()
 
+    @pytest.mark.costly
     async def test_a_reader_never_sees_a_part_of_an_edition(
         self, catalogue: Catalogue, database_url: str
     ) -> None:

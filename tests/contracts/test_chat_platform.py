@@ -192,6 +192,7 @@ async def test_tidying_leaves_what_is_known(station: Station) -> None:
     assert len(station.holding("A tree")) == 1
 
 
+@pytest.mark.costly
 async def test_a_reaction_can_be_shown_and_removed_again_and_again(station: Station) -> None:
     platform = station.platform
     for act in (platform.react, platform.react, platform.unreact, platform.unreact):

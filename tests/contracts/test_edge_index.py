@@ -111,6 +111,7 @@ class SlowSearch:
         patch.setattr(Shard, "best", slow)
 
 
+@pytest.mark.costly
 def test_the_client_of_a_server_is_not_loaded() -> None:
     command = [sys.executable, "-c", "import core.index.embedded.edge, sys; print(*sys.modules)"]
     loaded = subprocess.check_output(command, cwd=PROJECT, text=True).split()
@@ -118,6 +119,7 @@ def test_the_client_of_a_server_is_not_loaded() -> None:
     assert "qdrant_client" not in loaded
 
 
+@pytest.mark.costly
 async def test_processes_read_one_sealed_folder_at_once(index: EdgeIndex, tmp_path: Path) -> None:
     with process(READER, tmp_path) as one, process(READER, tmp_path) as other:
         for child in (one, other):
@@ -129,6 +131,7 @@ async def test_processes_read_one_sealed_folder_at_once(index: EdgeIndex, tmp_pa
             assert output == f"{len(POINTS)}\n"
 
 
+@pytest.mark.costly
 async def test_a_builder_that_is_killed_leaves_the_old_edition_readable(
     index: EdgeIndex, tmp_path: Path
 ) -> None:
@@ -147,6 +150,7 @@ async def test_a_builder_that_is_killed_leaves_the_old_edition_readable(
     assert entries(tmp_path) == {OLD, NEW}
 
 
+@pytest.mark.costly
 async def test_a_drop_waits_for_the_running_search(
     index: EdgeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +213,7 @@ async def test_many_searches_share_one_open_collection(index: EdgeIndex) -> None
             assert (candidate.cosine, candidate.bm25) == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.costly
 async def test_the_least_recently_used_collection_is_closed(
     index: EdgeIndex, tmp_path: Path
 ) -> None:
@@ -234,6 +239,7 @@ async def test_the_least_recently_used_collection_is_closed(
     shards.close()
 
 
+@pytest.mark.costly
 async def test_a_collection_in_use_stays_open_beyond_the_capacity(
     index: EdgeIndex, tmp_path: Path
 ) -> None:
@@ -255,6 +261,7 @@ async def test_a_collection_that_does_not_load_takes_no_place(tmp_path: Path) ->
     assert len(shards) == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("file", ["edge_config.json", "glossator.json", "segment.json"])
 async def test_a_damaged_folder_is_refused(index: EdgeIndex, tmp_path: Path, file: str) -> None:
     find(tmp_path, file).write_text('{"format": 1, "dimen')
@@ -293,6 +300,7 @@ async def test_foreign_folders_are_left_alone(index: EdgeIndex, tmp_path: Path) 
     assert entries(tmp_path) == {"lost+found", "notes", "Backup.building", "readme.txt"}
 
 
+@pytest.mark.costly
 async def test_a_large_collection_is_optimised_before_it_is_sealed(
     index: EdgeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,8 @@ from tests.contracts.test_worker import House
 from tests.inbox import event, forget, redo
 from tests.platform import Platform
 
+pytestmark = pytest.mark.costly
+
 CASES: dict[str, Sequence[Arrival]] = {
     "question": [event(1)],
     "edit": [event(1), redo(1)],

@@ -232,6 +232,7 @@ class TestQuestions:
         assert received.arrival.refusal == MembershipUnknown.user_message
         assert received.arrival.settles is Settlement.APOLOGISED
 
+    @pytest.mark.costly
     async def test_of_a_long_question_what_it_asks_is_searched_for(
         self, reception: Reception
     ) -> None:
@@ -358,6 +359,7 @@ class TestCourses:
         command = incoming(2, key="discord:i:2", token="secret", message=None)
         assert refusal(await reception.desk.receive(command)) == i18n.text("asking-not-here")
 
+    @pytest.mark.costly
     async def test_where_staff_only_may_ask_students_are_told_so(
         self, reception: Reception
     ) -> None:

@@ -43,6 +43,7 @@ def contents(root: Path) -> dict[Path, str]:
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+@pytest.mark.costly
 async def test_a_collection_is_read_where_nothing_can_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ async def test_a_reservation_that_finds_no_blocks_is_an_error_of_the_index(
     await index.close()
 
 
+@pytest.mark.costly
 async def test_an_ingestion_that_runs_out_of_room_leaves_the_old_edition_and_nothing_else(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +114,7 @@ async def test_an_ingestion_that_runs_out_of_room_leaves_the_old_edition_and_not
     assert len(await library.chunks()) == 2
 
 
+@pytest.mark.costly
 async def test_the_room_is_checked_before_anything_is_written(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -202,6 +202,7 @@ class TestLimits:
         assert job is not None
         assert job.arrival.told_to_wait
 
+    @pytest.mark.costly
     async def test_who_was_told_is_not_told_again_in_that_minute_though_that_is_answered(
         self, engine: AsyncEngine
     ) -> None:
@@ -240,6 +241,7 @@ class TestLimits:
         counting = Counting(engine, IntakeLimits(user_per_minute=2))
         assert await write(engine, lambda db: counting.count(db, event(1), 2, NOON)) == Counted()
 
+    @pytest.mark.costly
     async def test_a_spammer_does_not_use_up_the_channels_limit(self, engine: AsyncEngine) -> None:
         limits = IntakeLimits(user_per_minute=2, channel_per_minute=4, channel_in_flight=100)
         inbox = inbox_of(engine, limits)
@@ -303,6 +305,7 @@ class TestClaiming:
         await inbox.finish(jobs[0])
         await claimed(inbox)
 
+    @pytest.mark.costly
     async def test_a_spammer_of_a_thousand_delays_nobody(self, engine: AsyncEngine) -> None:
         inbox = inbox_of(engine)
         await accepted(inbox, event(0, user_id="spammer"))
@@ -322,6 +325,7 @@ class TestClaiming:
         channels = [(await claimed(inbox)).arrival.channel for _ in range(2)]
         assert {*channels} == {"c1", "c2"}
 
+    @pytest.mark.costly
     async def test_many_processes_claim_each_event_once(self, database_url: str) -> None:
         engines = [create_engine(database_url) for _ in range(3)]
         inboxes = [inbox_of(engine) for engine in engines]
@@ -344,6 +348,7 @@ async def _spam(engine: AsyncEngine, count: int) -> None:
 
 
 class TestHolding:
+    @pytest.mark.costly
     async def test_after_its_lease_an_event_is_taken_over(self, inbox: Inbox) -> None:
         await accepted(inbox, event(1))
         first = await claimed(inbox)

@@ -69,6 +69,7 @@ async def test_a_lost_connection_gives_the_lock_up_without_an_error(
     assert not await _is_held(lock, "algorithms")
 
 
+@pytest.mark.costly
 async def test_a_killed_ingestion_lets_go_of_the_lock(
     lock: Lock, database_url: str, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from pydantic import create_model
 from sqlalchemy import JSON, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -80,6 +81,7 @@ async def test_waiting_questions_are_read_without_such_fields(engine: AsyncEngin
     assert job.arrival == arrival
 
 
+@pytest.mark.costly
 async def test_an_event_of_an_unknown_kind_is_refused_and_stops_no_other(
     engine: AsyncEngine,
 ) -> None:

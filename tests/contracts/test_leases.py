@@ -71,6 +71,7 @@ async def test_a_process_alone_has_everything_at_once(process: Process) -> None:
     assert share == LeaseShare(frozenset(NAMES), too_large=False)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("count", "sizes"), [(2, [2, 2]), (3, [2, 1, 1]), (4, [1, 1, 1, 1]), (5, [1, 1, 1, 1, 0])]
 )
@@ -125,6 +126,7 @@ async def test_one_that_comes_back_late_gets_back_what_nobody_took(
     assert (await late.share(GROUP, NAMES)).held == frozenset(), "they are somebody else's"
 
 
+@pytest.mark.costly
 async def test_processes_that_die_as_they_start_take_nothing_away(process: Process) -> None:
     """Each of them joins, and is killed before it comes round."""
     alive = process("a")
@@ -221,6 +223,7 @@ async def test_a_name_is_taken_by_one_until_it_runs_out(
         await run_out(engine)
 
 
+@pytest.mark.costly
 async def test_many_at_the_same_time_never_have_the_same(
     process: Process, engine: AsyncEngine
 ) -> None:

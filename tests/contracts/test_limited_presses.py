@@ -171,6 +171,7 @@ async def test_a_question_waits_for_its_course_until_the_limit_is_over(stage: St
     assert await press() == i18n.text("course-chosen", title="Biology")
 
 
+@pytest.mark.costly
 async def test_an_answer_is_shared_when_the_limit_is_over(stage: Stage) -> None:
     request = await stage.answered(replace(incoming(), course="algorithms", private=True))
 
@@ -192,6 +193,7 @@ async def test_an_answer_is_asked_for_without_its_quote_when_the_limit_is_over(
     assert is_new(await is_stopped_and_done_later(stage, press))
 
 
+@pytest.mark.costly
 async def test_an_offered_answer_is_shown_when_the_limit_is_over(
     stage: Stage, tmp_path: Any
 ) -> None:

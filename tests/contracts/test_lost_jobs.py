@@ -92,6 +92,7 @@ def desk(engine: AsyncEngine) -> Desk:
     return Desk(engine)
 
 
+@pytest.mark.costly
 async def test_the_turn_of_a_deleted_question_does_not_come_back(desk: Desk) -> None:
     await desk.inbox.accept(event(1))
     late = await desk.claim()
@@ -114,6 +115,7 @@ async def test_the_turn_of_an_edited_question_does_not_stand_beside_the_new_one(
     assert await desk.said() == ["What is tree number 1?"]
 
 
+@pytest.mark.costly
 async def test_of_two_edits_the_turn_of_the_later_one_stays(desk: Desk) -> None:
     await desk.inbox.accept(event(1))
     await desk.end_next()
@@ -126,6 +128,7 @@ async def test_of_two_edits_the_turn_of_the_later_one_stays(desk: Desk) -> None:
     assert await desk.said() == ["What is the second edit?"]
 
 
+@pytest.mark.costly
 async def test_an_edit_before_it_leaves_the_turn_of_an_edit_alone(desk: Desk) -> None:
     await desk.inbox.accept(event(1))
     await desk.end_next()

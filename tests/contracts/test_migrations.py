@@ -76,6 +76,7 @@ def test_the_migrations_know_every_table_of_the_code() -> None:
                 assert f"import {module}\n" in environment.replace("  # noqa", "\n")
 
 
+@pytest.mark.costly
 async def test_the_migrated_schema_is_the_one_of_the_code(engine: AsyncEngine) -> None:
     def drift(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"compare_server_default": True})
@@ -85,6 +86,7 @@ async def test_the_migrated_schema_is_the_one_of_the_code(engine: AsyncEngine) -
         assert await connection.run_sync(drift) == []
 
 
+@pytest.mark.costly
 async def test_an_empty_database_is_behind_and_current_after_the_upgrade(
     empty: AsyncEngine,
 ) -> None:
@@ -108,6 +110,7 @@ async def test_upgrading_twice_changes_nothing(engine: AsyncEngine) -> None:
     assert await Catalogue(engine).course("algorithms") == course
 
 
+@pytest.mark.costly
 async def test_the_first_schema_is_brought_up_to_date_with_all_its_data(
     empty: AsyncEngine,
 ) -> None:
@@ -127,6 +130,7 @@ async def test_the_first_schema_is_brought_up_to_date_with_all_its_data(
     assert await budgets.exhausted("ann", "algorithms") is Scope.USER
 
 
+@pytest.mark.costly
 async def test_processes_that_upgrade_at_once_all_succeed(empty: AsyncEngine) -> None:
     url = empty.url.render_as_string(hide_password=False)
     processes = [
@@ -137,6 +141,7 @@ async def test_processes_that_upgrade_at_once_all_succeed(empty: AsyncEngine) ->
     assert await is_current(empty)
 
 
+@pytest.mark.costly
 async def test_tasks_that_upgrade_at_once_all_succeed(empty: AsyncEngine) -> None:
     await asyncio.gather(*(upgrade(empty) for _ in range(5)))
     assert await is_current(empty)
@@ -156,6 +161,7 @@ async def test_the_database_of_another_application_is_left_alone(engine: AsyncEn
         await upgrade(engine)
 
 
+@pytest.mark.costly
 async def test_a_failed_upgrade_leaves_the_database_as_it_was(
     empty: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

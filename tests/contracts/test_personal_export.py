@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff import NamedStaff, StaffKind
@@ -34,6 +35,8 @@ from core.verified_answers.base import Draft, VerifiedScope
 from core.verified_answers.store import VerifiedAnswers
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import response_to
+
+pytestmark = pytest.mark.costly
 
 PAGE = (Path(__file__).parents[2] / "docs/privacy.md").read_text("utf-8")
 OF_PEOPLE = PAGE[PAGE.index("### Of people") : PAGE.index("### Of operators")]

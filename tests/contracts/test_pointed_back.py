@@ -45,6 +45,7 @@ async def test_the_same_question_gets_a_link_to_its_answer(house: House) -> None
     assert len(house.agent.asked) == 1
 
 
+@pytest.mark.costly
 async def test_who_is_linked_to_an_answer_that_goes_meanwhile_is_told(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +71,7 @@ async def test_who_is_linked_to_an_answer_that_goes_meanwhile_is_told(
     assert (house.answer(1), house.answer(2)) == ([], gone)
 
 
+@pytest.mark.costly
 async def test_who_read_that_the_book_does_not_say_it_is_told_of_no_deletion(house: House) -> None:
     asked = event(1, text="What does this mean?").request
     assert asked is not None

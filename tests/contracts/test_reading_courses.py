@@ -323,6 +323,7 @@ class TestDirectMessages:
         assert kept.arrival.request is not None
         assert kept.arrival.request.course_id == "biology"
 
+    @pytest.mark.costly
     @pytest.mark.parametrize("fails", ["accept", "drop_pending"])
     async def test_a_failure_while_choosing_loses_no_question_and_answers_it_once(
         self,
@@ -462,6 +463,7 @@ async def test_a_course_that_the_file_binds_to_a_wider_place_is_shared_there(
     assert await Admission(reception.directory, reception.readers).checked(job) == job
 
 
+@pytest.mark.costly
 async def test_what_the_file_keeps_private_is_not_shared(
     engine: AsyncEngine, actions: AnswerActions, reception: Reception
 ) -> None:
@@ -484,6 +486,7 @@ async def test_what_the_file_keeps_private_is_not_shared(
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("closing", ["revoked", "removed"])
 async def test_an_export_leaves_out_the_words_of_closed_courses_and_keeps_the_questions(
     reception: Reception, engine: AsyncEngine, closing: str

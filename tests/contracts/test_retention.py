@@ -83,6 +83,7 @@ async def delete_all(engine: AsyncEngine, after: timedelta, kept_for: timedelta 
     return times
 
 
+@pytest.mark.costly
 async def test_what_is_old_is_deleted_in_small_batches(engine: AsyncEngine) -> None:
     await fill(engine)
     assert await delete_all(engine, KEPT_FOR + DAY, KEPT_FOR) >= 3
@@ -105,6 +106,7 @@ async def test_where_staff_paused_the_bot_it_stays_paused(engine: AsyncEngine) -
     assert await conversations.get(place) is None
 
 
+@pytest.mark.costly
 async def test_the_cursor_of_direct_messages_goes_with_their_last_event(
     engine: AsyncEngine,
 ) -> None:
@@ -115,6 +117,7 @@ async def test_the_cursor_of_direct_messages_goes_with_their_last_event(
     assert channels == {"c1", "c2", "c3", "c4", "c9"}
 
 
+@pytest.mark.costly
 async def test_what_is_younger_is_kept(engine: AsyncEngine) -> None:
     await fill(engine)
     before = await counted(engine, *EXPIRING)
@@ -123,6 +126,7 @@ async def test_what_is_younger_is_kept(engine: AsyncEngine) -> None:
     assert await counted(engine, CountRow) == [0], "the counters of minutes are not needed"
 
 
+@pytest.mark.costly
 async def test_all_is_kept_where_nothing_is_to_be_deleted(engine: AsyncEngine) -> None:
     await fill(engine)
     before = await counted(engine, *EXPIRING)
@@ -130,6 +134,7 @@ async def test_all_is_kept_where_nothing_is_to_be_deleted(engine: AsyncEngine) -
     assert await counted(engine, *EXPIRING) == before
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("kept_for", "days"), [(None, 30), (KEPT_FOR, 30), (timedelta(days=7), 7)])
 async def test_what_a_conversation_stands_beside_is_known_for_a_month(
     engine: AsyncEngine, kept_for: timedelta | None, days: int
@@ -185,6 +190,7 @@ async def users_of_tokens(engine: AsyncEngine) -> list[str]:
         return sorted(await db.scalars(users))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kept_for", [None, KEPT_FOR])
 async def test_what_stands_for_deleted_messages_goes_after_a_day(
     engine: AsyncEngine, kept_for: timedelta | None

@@ -106,6 +106,7 @@ async def test_a_sentence_refused_for_now_is_shown_once(engine: AsyncEngine) -> 
     assert adapter.told == ["Please wait."]
 
 
+@pytest.mark.costly
 async def test_a_sentence_that_may_be_shown_is_not_sent_again(engine: AsyncEngine) -> None:
     adapter = Whispering(Unclear("connection lost"))
     assert await _state_after(engine, adapter) == State.DONE.value

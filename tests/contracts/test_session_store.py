@@ -290,6 +290,7 @@ class TestReading:
         page = await store.list_sessions(limit=1, offset=1)
         assert [session.session_id.int for session in page] == [1]
 
+    @pytest.mark.costly
     async def test_a_history_read_while_turns_are_written_is_whole(self, database_url: str) -> None:
         engines = [create_engine(database_url) for _ in range(2)]
         writer, reader = (SessionStore(engine) for engine in engines)

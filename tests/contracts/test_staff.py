@@ -63,6 +63,7 @@ async def test_without_a_course_somebody_is_taken_out_however_they_were_named(
     assert await store.of(OTHER) == (ANN,)
 
 
+@pytest.mark.costly
 async def test_no_more_are_named_than_may_be_and_what_was_named_stays(store: StaffStore) -> None:
     for number in range(MOST_NAMED):
         await store.add(GUILD, NamedStaff(StaffKind.PERSON, str(number)))

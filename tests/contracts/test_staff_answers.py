@@ -172,6 +172,7 @@ async def test_a_reply_is_not_counted_as_a_question_of_its_asker(
     assert await inbox.cursors("test") == before
 
 
+@pytest.mark.costly
 async def test_an_answer_to_a_deleted_question_is_kept_and_sent_to_nobody(
     engine: AsyncEngine, courses: None, tmp_path: Any
 ) -> None:

@@ -24,6 +24,8 @@ from tests.contracts.revisions import create_at
 from tests.inbox import inbox_of
 from tests.upgrade.fixture import FIRST, unpack
 
+pytestmark = pytest.mark.costly
+
 PLATFORMS = ["discord", "slack"]
 KEPT = ("sessions", "turns", "inbox", "channel_rules", "conversations", "votes", "installations")
 Rows = Mapping[str, list[dict[str, Any]]]

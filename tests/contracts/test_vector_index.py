@@ -74,12 +74,14 @@ def by_id(candidates: list[Candidate]) -> dict[UUID, Candidate]:
     return found
 
 
+@pytest.mark.costly
 async def test_a_sealed_collection_holds_what_was_put_in(index: VectorIndex) -> None:
     await sealed(index)
     assert await index.count(NAME) == len(POINTS)
     assert await index.collections() == {NAME}
 
 
+@pytest.mark.costly
 async def test_a_search_finds_every_chunk_with_both_exact_scores(index: VectorIndex) -> None:
     await sealed(index)
     query = question("the price of labour and capital")
@@ -89,6 +91,7 @@ async def test_a_search_finds_every_chunk_with_both_exact_scores(index: VectorIn
         assert found[chunk_id].bm25 == pytest.approx(bm25, abs=1e-4)
 
 
+@pytest.mark.costly
 async def test_a_search_is_the_union_of_the_best_by_each_vector(index: VectorIndex) -> None:
     points = course(documents=12, chunks=10)
     await sealed(index, points)
@@ -104,6 +107,7 @@ async def test_a_search_is_the_union_of_the_best_by_each_vector(index: VectorInd
         assert (candidate.cosine, candidate.bm25) == pytest.approx(scores[chunk_id], abs=1e-4)
 
 
+@pytest.mark.costly
 async def test_a_filter_narrows_the_chunks_but_not_the_statistics(index: VectorIndex) -> None:
     await sealed(index)
     query = question("money bank profit")
@@ -179,6 +183,7 @@ async def test_hidden_documents_are_not_found(index: VectorIndex) -> None:
     assert {c.chunk.document_id for c in found} == {document_id(3)}
 
 
+@pytest.mark.costly
 async def test_several_collections_are_searched_like_one(index: VectorIndex) -> None:
     points = course(documents=12, chunks=10)
     query = question("inflation surplus", limit=6)
@@ -211,6 +216,7 @@ async def test_a_collection_of_the_older_format_is_searched_as_it_always_was(
     assert [c.chunk_id for c in await index.fetch(NAME, ids)] == ids
 
 
+@pytest.mark.costly
 async def test_scrolling_reads_each_document_in_order(index: VectorIndex) -> None:
     points = course(documents=3, chunks=120)
     await sealed(index, points)
@@ -281,6 +287,7 @@ async def test_an_unsealed_collection_is_listed_but_not_readable(index: VectorIn
         [chunk async for chunk in index.scroll(NAME)]
 
 
+@pytest.mark.costly
 async def test_creating_again_forgets_what_was_not_sealed(index: VectorIndex) -> None:
     await index.create(NAME, DIMENSIONS)
     await index.upsert(NAME, POINTS)
@@ -310,6 +317,7 @@ async def test_a_sealed_collection_cannot_change(index: VectorIndex) -> None:
     assert await index.count(NAME) == len(POINTS)
 
 
+@pytest.mark.costly
 async def test_a_dropped_collection_is_gone_and_its_name_free(index: VectorIndex) -> None:
     await sealed(index)
     await found_in(index, question(), NAME)
@@ -330,6 +338,7 @@ async def test_an_unsealed_collection_can_be_dropped(index: VectorIndex) -> None
         await index.upsert(NAME, POINTS[:1])
 
 
+@pytest.mark.costly
 async def test_collections_do_not_see_one_another(index: VectorIndex) -> None:
     await sealed(index)
     await sealed(index, POINTS[:2], "biology-1")
@@ -353,6 +362,7 @@ async def test_an_impossible_name_is_a_mistake_of_the_caller(index: VectorIndex,
         await index.drop(name)
 
 
+@pytest.mark.costly
 async def test_all_engines_find_the_same(tmp_path: Path) -> None:
     found = []
     query = question("wage growth and the interest on money", section_ids=("module-0",))

@@ -156,6 +156,7 @@ async def test_a_question_is_answered_in_its_placeholder(house: House) -> None:
     assert (row.state, row.request, row.heal_at) == (State.DONE, None, None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("times", [2, 10])
 async def test_an_event_delivered_many_times_is_answered_once(house: House, times: int) -> None:
     async with house.open():
@@ -178,6 +179,7 @@ async def test_a_thread_is_answered_in_the_platforms_order(house: House) -> None
     assert said == [f"What is heap number {n}?" for n in (1, 2, 3)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", ["lost", "500", "429"])
 @pytest.mark.parametrize("operation", ["post", "edit"])
 async def test_a_failing_call_shows_the_answer_once(
@@ -191,6 +193,7 @@ async def test_a_failing_call_shows_the_answer_once(
     assert len(house.agent.asked) == 1
 
 
+@pytest.mark.costly
 async def test_without_nonces_the_lost_post_is_found_again(engine: AsyncEngine) -> None:
     house = House(engine, Platform(forgets_nonces=True))
     house.platform.fail("post", "lost", "lost")
@@ -241,6 +244,7 @@ async def test_the_conversation_goes_on_in_the_thread_that_was_opened(engine: As
     assert await house.inbox.has_lane("test:w:c1:opened")
 
 
+@pytest.mark.costly
 async def test_an_edited_question_is_answered_anew_where_it_stands(house: House) -> None:
     async with house.open():
         await house.accept(event(1))
@@ -254,6 +258,7 @@ async def test_an_edited_question_is_answered_anew_where_it_stands(house: House)
     assert [turn.user_input for turn in turns] == ["What is tree number 1?"]
 
 
+@pytest.mark.costly
 async def test_a_deleted_question_loses_its_turn_and_its_answer(house: House) -> None:
     async with house.open():
         await house.accept(event(1), event(2, thread="t1"))
@@ -286,6 +291,7 @@ async def test_the_asker_stops_an_answer(house: House) -> None:
     assert house.answer(1) == [Stopped.user_message]
 
 
+@pytest.mark.costly
 async def test_the_asker_stops_an_answer_of_another_process(house: House) -> None:
     other = House(house._engine, house.platform, lease=QUICKLY)
     other.agent.hold = asyncio.Event()
@@ -308,6 +314,7 @@ async def test_a_deletion_stops_the_answer_that_is_being_written(house: House) -
     assert house.answer(1) == []
 
 
+@pytest.mark.costly
 async def test_a_long_answer_is_kept_whole_and_its_surplus_removed(house: House) -> None:
     text = "Explain " + "a very long question " * 40
     async with house.open():
@@ -364,6 +371,7 @@ async def test_draining_releases_what_takes_too_long_for_a_successor(house: Hous
     assert house.answer(1) == right(1)
 
 
+@pytest.mark.costly
 async def test_a_worker_whose_event_was_taken_over_writes_nothing_more(house: House) -> None:
     slow = House(house._engine, house.platform, lease=1.0)
     slow.agent.hold = asyncio.Event()
@@ -400,6 +408,7 @@ async def test_a_platform_that_does_not_know_us_yet_keeps_its_events(house: Hous
     assert house.answer(1) == right(1)
 
 
+@pytest.mark.costly
 async def test_what_happens_to_an_event_is_counted(engine: AsyncEngine) -> None:
     meter = CountingMeter()
     platform = Platform()
@@ -415,6 +424,7 @@ async def test_what_happens_to_an_event_is_counted(engine: AsyncEngine) -> None:
     assert {measure for measure, *_ in meter.times} == {WAITING, DELIVERING}
 
 
+@pytest.mark.costly
 async def test_what_nobody_foresaw_is_tried_again(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -433,6 +443,7 @@ async def test_what_nobody_foresaw_is_tried_again(
     assert "nobody foresaw" in caplog.text
 
 
+@pytest.mark.costly
 async def test_what_fails_every_time_for_no_foreseen_reason_is_apologised_for(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -453,6 +464,7 @@ async def test_what_fails_every_time_for_no_foreseen_reason_is_apologised_for(
     assert (row.state, row.settlement) == (State.DONE, Settlement.APOLOGISED)
 
 
+@pytest.mark.costly
 async def test_an_apology_that_fails_for_no_foreseen_reason_is_the_end(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -473,6 +485,7 @@ async def test_an_apology_that_fails_for_no_foreseen_reason_is_the_end(
     assert failed == {"test:1": 6, "test:3": 5}
 
 
+@pytest.mark.costly
 async def test_an_apology_that_is_refused_for_now_is_sent_later(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -489,6 +502,7 @@ async def test_an_apology_that_is_refused_for_now_is_sent_later(
     assert house.answer(1) == [i18n.text("error-unexpected")]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("failures", "tries"), [(1, 2), (9, 4)], ids=["once", "every time"])
 async def test_an_answer_that_the_store_does_not_take_is_shown_when_no_try_is_left(
     house: House, failures: int, tries: int, monkeypatch: pytest.MonkeyPatch

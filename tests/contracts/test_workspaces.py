@@ -91,6 +91,7 @@ def used(engine: AsyncEngine) -> Used:
     return Used(engine)
 
 
+@pytest.mark.costly
 async def test_all_of_a_workspace_goes_and_nothing_of_another(used: Used) -> None:
     await used.answered(1, "leaving")
     await used.asked(2, "leaving")

@@ -24,6 +24,8 @@ from tests.books import COVERED, LIGHTHOUSE
 from tests.embedding import HashingEmbedder
 from tests.library import COURSE, Library, open_library
 
+pytestmark = pytest.mark.costly
+
 A_CALL = 100
 """Tokens that each call of the model uses."""
 WORKERS = 8

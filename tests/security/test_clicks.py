@@ -19,6 +19,8 @@ from core.storage.sessions.store import SessionStore
 from tests.contracts.test_front_desk import LEASE, Reception, incoming
 from tests.samples import response_to
 
+pytestmark = pytest.mark.costly
+
 MESSAGE = ("discord", "900")
 BEN = Clicker(replace(incoming(), user="ben").location, "ben")
 
@@ -86,6 +88,7 @@ async def declined(action: Any) -> None:
     assert caught.value.user_message == text("answer-not-yours")
 
 
+@pytest.mark.costly
 async def test_a_private_answer_is_shared_by_its_asker_alone(stage: Stage) -> None:
     await stage.stored()
     await declined(stage.actions.share(stage.request_id, BEN, 5, {"channel": 1}))

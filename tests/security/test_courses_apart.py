@@ -187,7 +187,6 @@ def question(rng: random.Random, own: str) -> dict[str, object]:
     return fields
 
 
-@pytest.mark.essential
 @pytest.mark.parametrize("cases", CASES)
 async def test_nobody_is_told_anything_of_another_course(school: School, cases: int) -> None:
     rng, ear, root = random.Random(cases), Ear(), logging.getLogger()

@@ -91,6 +91,7 @@ def test_what_is_installed_is_what_is_locked() -> None:
     print(f"dependencies: {checked} installed packages are those of the lock files")
 
 
+@pytest.mark.costly
 def test_every_extra_that_a_locked_package_asks_for_is_locked_with_it() -> None:
     """Some versions of pip pin an extra only where the lock names it."""
     locked = {

@@ -88,6 +88,7 @@ def addresses(text: str, code: re.Pattern[str], link: re.Pattern[str]) -> set[st
     return {*link.findall(prose), *(plain[m.start() :][:40] for m in ACTIVE.finditer(plain))}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
 def test_no_active_scheme_is_left_in_what_is_sent(step: int) -> None:
     for attack in attack_texts(*CORPORA, step=step):

@@ -26,6 +26,7 @@ FAIR = Fairness(
 )
 
 
+@pytest.mark.costly
 @pytest.mark.xdist_group("fairness")
 @pytest.mark.parametrize("database", [SQLITE, pytest.param(POSTGRESQL, marks=pytest.mark.postgres)])
 async def test_beside_a_spammer_everybody_is_answered_and_the_spammer_told_once_a_minute(

@@ -61,6 +61,7 @@ def known(row: Marked, book: dict[str, str]) -> int:
     return sum(1 for text in book.values() for _ in pattern.finditer(text))
 
 
+@pytest.mark.costly
 @needs_corpora
 @pytest.mark.parametrize("course", [ECONOMICS, RUST])
 def test_what_was_looked_for_is_seldom_in_the_book(course: str) -> None:

@@ -36,6 +36,7 @@ def double_meanings(files: dict[str, str]) -> dict[str, list[str]]:
     return {name: sorted(found) for name, found in homes.items() if len(found) > 1}
 
 
+@pytest.mark.costly
 def test_no_public_class_name_of_the_product_has_two_meanings() -> None:
     files = {
         file.relative_to(ROOT).as_posix(): file.read_text("utf-8")

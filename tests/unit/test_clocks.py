@@ -65,6 +65,7 @@ def _is_clock(called: str) -> bool:
     return called in CLOCKS or called == "loop.time" or called.endswith("loop().time")
 
 
+@pytest.mark.costly
 def test_no_assert_is_about_the_time_that_something_took() -> None:
     sources = {path: path.read_text(encoding="utf-8") for path in sorted(TESTS.rglob("*.py"))}
     found = [

@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.costly
+
 SUITE = """
 import subprocess, sys, time
 import pytest

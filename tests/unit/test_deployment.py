@@ -105,6 +105,7 @@ def test_every_container_starts_what_the_image_starts() -> None:
     assert "command" not in COMPOSE["services"]["bot"]
 
 
+@pytest.mark.costly
 def test_compose_is_what_the_published_schema_asks_for(tmp_path: Path) -> None:
     assert _is_compose(DEPLOY / "compose.yaml") == ""
     wrong = copy.deepcopy(COMPOSE)

@@ -10,7 +10,10 @@ import pytest
 
 from bot import __version__
 
+pytestmark = pytest.mark.costly
 
+
+@pytest.mark.costly
 @pytest.mark.parametrize("package", ["bot", "adapters", "core", "migrations"])
 def test_nobody_else_installs_a_package_of_our_names(package: str) -> None:
     owners = set(packages_distributions().get(package, ()))
@@ -25,6 +28,7 @@ def test_the_version_that_is_told_is_the_one_that_is_installed() -> None:
     assert version("glossator") == __version__
 
 
+@pytest.mark.costly
 def test_the_installed_command_reads_a_book_that_lies_elsewhere(
     tmp_path: Path, models: Path
 ) -> None:

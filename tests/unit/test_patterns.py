@@ -13,6 +13,8 @@ from core.models import MAX_QUESTION
 from tests.command_line import ROOT
 from tests.patterns import OutOfPatienceError, at_most, hostile_to, patterns_of, uses_of
 
+pytestmark = pytest.mark.costly
+
 FILES = sorted(
     file
     for package in ("core", "adapters", "bot")

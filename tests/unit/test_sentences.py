@@ -46,6 +46,7 @@ def used(*rooms: str) -> dict[str | None, str]:
     }
 
 
+@pytest.mark.costly
 def test_no_sentence_for_a_user_stands_in_the_code() -> None:
     found = [
         f"{path}:{line}: {said!r}"
@@ -72,12 +73,14 @@ def test_what_no_user_reads_is_passed_over(line: str) -> None:
     assert not [*sentences_in(line)]
 
 
+@pytest.mark.costly
 def test_a_sentence_planted_in_any_adapter_is_found() -> None:
     planted = '\n\nLATE = "It is too late for that, I am afraid."\n'
     missed = [p for p, s in modules("adapters") if not [*sentences_in(s + planted)]]
     assert not missed
 
 
+@pytest.mark.costly
 def test_each_message_that_is_shown_is_in_the_catalogues() -> None:
     shown = used("adapters", "core", "bot")
     assert None not in shown, f"{shown[None]}: the id of a message is a literal"
@@ -85,5 +88,6 @@ def test_each_message_that_is_shown_is_in_the_catalogues() -> None:
     assert not unknown
 
 
+@pytest.mark.costly
 def test_each_message_of_the_catalogues_is_shown() -> None:
     assert set(messages("en")) <= set(used("adapters", "core", "bot"))

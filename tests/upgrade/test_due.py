@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.command_line import CommandLine
 from tests.upgrade.due import RENAMED, Renamed, rewrite
 from tests.upgrade.fixture import FIRST, unpack
+
+pytestmark = pytest.mark.costly
 
 OF_A_LATER_VERSION = (
     Renamed(

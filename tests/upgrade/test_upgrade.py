@@ -151,7 +151,6 @@ async def test_doctor_finds_nothing_but_what_is_due(upgraded: Upgraded) -> None:
     assert (before.err, after.err) == ("", "")
 
 
-@pytest.mark.essential
 async def test_the_database_is_of_the_newest_revision_and_whole(upgraded: Upgraded) -> None:
     checked = await upgraded.run("db", "check")
     assert (checked.code, checked.out) == (0, "The database is up to date.\n")
@@ -187,7 +186,6 @@ async def test_who_was_forgotten_stays_forgotten(upgraded: Upgraded) -> None:
 # --- what was left unanswered -------------------------------------------------------------
 
 
-@pytest.mark.essential
 async def test_questions_that_waited_are_answered(upgraded: Upgraded) -> None:
     on = upgraded.on_discord
     for asked in (courses.CLOCKWORK, courses.STORM):

@@ -139,7 +139,8 @@ class Trial:
         """
 
         def told() -> Message | None:
-            found = [m for m in interaction.messages if not m.shown.startswith(SIGNS)]
+            shown = self.world.answers_to(interaction)
+            found = [m for m in shown if not m.shown.startswith(SIGNS)]
             return found[after] if len(found) > after else None
 
         return await self.until(told, f"an answer to {interaction.kind}")

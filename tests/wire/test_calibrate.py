@@ -19,6 +19,8 @@ from tests.wire.gemini_shell import describing, finished_here
 from tests.wire.openai_calls import OpenAICall
 from tests.wire.openai_server import EMBEDDING_MODEL, ChatReply, OpenAIServer
 
+pytestmark = pytest.mark.costly
+
 MODEL = "local-model"
 DIMENSIONS = 256
 SYLLABLES = "ba ko ri mu tel van sor pid lun gar fes zu ni hol dra".split()

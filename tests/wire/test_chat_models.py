@@ -68,6 +68,7 @@ async def provider(request: pytest.FixtureRequest) -> AsyncIterator[Station]:
         yield opened
 
 
+@pytest.mark.costly
 @STREAMS
 async def test_a_reply_comes_as_text_and_ends_with_what_it_used(
     provider: Station, stream: bool
@@ -83,6 +84,7 @@ async def test_a_reply_comes_as_text_and_ends_with_what_it_used(
     assert model.name == incoming.end.model
 
 
+@pytest.mark.costly
 @STREAMS
 @pytest.mark.parametrize(
     ("fault", "streamed", "whole"), OUTCOMES, ids=[name for name, _, _ in OUTCOMES]
@@ -266,6 +268,7 @@ async def test_a_schema_that_is_refused_is_put_in_words_from_then_on(provider: S
     assert provider.asked == 4
 
 
+@pytest.mark.costly
 async def test_a_form_that_is_ignored_three_times_is_asked_for_in_other_words(
     provider: Station,
 ) -> None:
@@ -278,6 +281,7 @@ async def test_a_form_that_is_ignored_three_times_is_asked_for_in_other_words(
             assert before is not form or form is OutputForm.LINES
 
 
+@pytest.mark.costly
 async def test_one_odd_reply_is_no_reason_to_ask_in_other_words(provider: Station) -> None:
     async with chat_model(provider.wire()) as model:
         for said in (SAID, SAID, '{"text": "Prices rise."}', SAID, SAID):

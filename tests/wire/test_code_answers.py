@@ -12,6 +12,8 @@ from tests.unit.adapters.markdown.discord_client import code_shown
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_server import GeminiServer
 
+pytestmark = pytest.mark.costly
+
 CLONE = "git clone https://github.com/example/course.git"
 USERS = "curl https://api.example.org/v1/users?active=true"
 PATH = "sqlite:///path"

@@ -14,6 +14,7 @@ from tests.wire.discord.interactions import Callback
 from tests.wire.discord_bot import Trial, a_trial, button, is_finished, labels
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_teaching"),
 ]

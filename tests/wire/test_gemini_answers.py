@@ -22,6 +22,8 @@ from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import NOT_COVERED, citing, claim, honest
 from tests.wire.scripted_models import answer as answer_of
 
+pytestmark = pytest.mark.costly
+
 WICK = "The keeper trims the wick of the lamp every four hours."
 QUICK = {"first_token_timeout": 0.6, "silence_timeout": 0.3}
 MOST_SECONDS = 10.0
@@ -40,6 +42,7 @@ async def house(folder: Path, models: Path) -> AsyncIterator[House]:
             yield house
 
 
+@pytest.mark.costly
 async def test_an_honest_answer_is_streamed_cited_and_paid_for(house: House) -> None:
     async with aclosing(house.agent.stream(asking(COVERED))) as events:
         *deltas, answer = [event async for event in events]
@@ -80,6 +83,7 @@ async def test_a_question_that_the_passages_do_not_answer_is_not_answered(house:
     assert answer.tokens_used > 0
 
 
+@pytest.mark.costly
 async def test_far_from_the_book_the_model_is_not_even_asked(house: House) -> None:
     answer = await house.agent.answer(asking(UNCOVERED))
     assert answer.outcome is Outcome.ABSTAINED
@@ -150,6 +154,7 @@ async def _calls_counted(house: House) -> int:
     return sum(entry.calls for entry in used if entry.course_id is None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "said",
     [
@@ -219,6 +224,7 @@ async def test_the_models_own_example_is_told_as_its_own(house: House) -> None:
     assert answer.claims_written == 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "own",
     [
@@ -265,6 +271,7 @@ async def test_a_question_in_another_language_is_looked_up_by_the_model(house: H
     assert WICK in " ".join(answer.citations[0].quote.split())
 
 
+@pytest.mark.costly
 async def test_a_question_that_is_too_dear_says_so(folder: Path, models: Path) -> None:
     async with (
         GeminiServer() as server,

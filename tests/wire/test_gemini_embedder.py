@@ -59,6 +59,7 @@ async def test_questions_and_passages_are_told_apart(gemini: GeminiServer) -> No
     assert question[0]["taskType"] == "RETRIEVAL_QUERY"
 
 
+@pytest.mark.costly
 async def test_101_texts_are_two_requests_and_keep_their_order(gemini: GeminiServer) -> None:
     texts = [f"sentence number {n}" for n in range(101)]
     async with embedder(gemini) as model:
@@ -137,6 +138,7 @@ async def test_passages_are_given_up_after_five_more_tries(gemini: GeminiServer)
     assert len(gemini.requests) == 6
 
 
+@pytest.mark.costly
 async def test_one_failing_batch_ends_all(gemini: GeminiServer) -> None:
     gemini.fail(faults.BAD_REQUEST, 1, EMBED)
     async with embedder(gemini) as model:

@@ -173,6 +173,7 @@ def open_generators() -> list[str]:
     ]
 
 
+@pytest.mark.costly
 async def test_a_reader_who_goes_away_ends_the_request(gemini: GeminiServer) -> None:
     gone = asyncio.Event()
 

@@ -82,6 +82,7 @@ def test_every_fault_has_an_outcome() -> None:
     assert {fault.name for fault, _, _ in OUTCOMES} == {f.name for f in faults.GENERATION_FAULTS}
 
 
+@pytest.mark.costly
 @EVERY_FAULT
 @STREAMS
 async def test_a_fault_ends_in_an_answer_or_in_an_error_that_says_why(

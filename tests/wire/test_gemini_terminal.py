@@ -18,7 +18,10 @@ from tests.wire.gemini_server import GeminiServer
 from tests.wire.gemini_shell import SECRET, book_shell, speaking_to
 from tests.wire.scripted_models import answer, claim
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    pytest.mark.costly,
+]
 
 WICK = "The keeper trims the wick of the lamp every four hours."
 SOOT = (

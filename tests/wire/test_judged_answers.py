@@ -28,6 +28,8 @@ from tests.wire.openai_server import ChatReply, OpenAIServer
 from tests.wire.scripted_models import answer as answer_of
 from tests.wire.scripted_models import citing, claim
 
+pytestmark = pytest.mark.costly
+
 SMOKE = ("An untrimmed wick smokes.", "An untrimmed wick smokes, and the soot darkens")
 TRIM = ("Every four hours the keeper trims the wick.", "The keeper trims the wick of the lamp")
 SOOT = ("The soot darkens the prisms.", "An untrimmed wick smokes, and the soot darkens")
@@ -101,6 +103,7 @@ def places(folder: Path, models: Path, judge: OpenAIServer) -> Places:
     return Places(folder, models, judge)
 
 
+@pytest.mark.costly
 async def test_an_answer_that_a_model_judged_says_nothing_of_words(
     places: Places, judging: Judging
 ) -> None:
@@ -119,6 +122,7 @@ async def test_the_judge_is_told_the_question_and_the_answer_without_its_numbers
     assert f"Question: {COVERED}\n\nAnswer: {TRIM[0]}\n" in told
 
 
+@pytest.mark.costly
 async def test_a_follow_up_is_judged_with_the_question_that_it_leans_on(
     places: Places, judge: OpenAIServer
 ) -> None:
@@ -129,6 +133,7 @@ async def test_a_follow_up_is_judged_with_the_question_that_it_leans_on(
     assert f"Question: {COVERED} And why does he do it?" in judge.requests[-1].text
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("tells_odds", [True, False], ids=["log-probabilities", "grades"])
 async def test_what_answers_another_question_is_told_as_the_closest(
     places: Places, judging: Judging, tells_odds: bool
@@ -142,6 +147,7 @@ async def test_what_answers_another_question_is_told_as_the_closest(
     assert TRIM[0] in answer.response_text
 
 
+@pytest.mark.costly
 async def test_how_sure_an_answer_is_has_the_judges_word_in_it(
     places: Places, judging: Judging
 ) -> None:
@@ -153,6 +159,7 @@ async def test_how_sure_an_answer_is_has_the_judges_word_in_it(
     assert found[1] <= 0.55 + 1e-6
 
 
+@pytest.mark.costly
 async def test_the_marks_are_those_of_the_judges_table(places: Places, judging: Judging) -> None:
     judging.claims, judging.answers = 0.8, 0.6
     async with places.house(TRIM) as house:
@@ -204,6 +211,7 @@ async def test_passages_are_not_judged_once_the_budget_is_spent(
     assert (second.outcome, second.notices) == (first.outcome, ())
 
 
+@pytest.mark.costly
 async def test_a_judge_that_is_late_once_is_asked_no_more_in_that_answer(
     places: Places, judge: OpenAIServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -230,6 +238,7 @@ async def test_without_a_judge_an_answer_is_never_sure(folder: Path, models: Pat
     assert i18n.text("notice-checked-by-words") not in verbatim.notices
 
 
+@pytest.mark.costly
 async def test_a_translation_is_judged_by_a_model_and_else_told_as_unchecked(
     places: Places, folder: Path, models: Path, judging: Judging
 ) -> None:

@@ -122,6 +122,7 @@ async def test_a_model_that_fails_leaves_it_to_the_words(server: OpenAIServer, f
     assert true.by is false.by is JudgedBy.WORDS
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("odds", [1000.0, math.inf, math.nan, -math.inf, 10**400])
 async def test_odd_log_probabilities_are_no_failure(server: OpenAIServer, odds: float) -> None:
     server.answer_with(lambda call: ChatReply("Yes", logprobs=({"Yes": odds, "no": -3.0},)))

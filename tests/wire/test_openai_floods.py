@@ -21,6 +21,8 @@ from tests.wire.floods import LONGEST_SLICE, Slices, nested, places, replaced
 from tests.wire.openai_server import chunk, event
 from tests.wire.raw_gemini import RawGemini
 
+pytestmark = pytest.mark.costly
+
 DONE = b"data: [DONE]\n\n"
 TIME = 5.0
 

@@ -115,6 +115,7 @@ async def test_tokens_that_the_service_does_not_count_are_reckoned(
     assert end.response_tokens > 10
 
 
+@pytest.mark.costly
 @STREAMS
 async def test_arguments_that_are_no_object_are_told_as_none(
     server: OpenAIServer, stream: bool

@@ -76,6 +76,7 @@ async def test_a_collection_is_created_as_configured(
     assert [body["field_name"] for body in indexed] == ["document_id", "section_ids"]
 
 
+@pytest.mark.costly
 async def test_points_are_stored_before_the_next_batch_is_sent(
     index: QdrantIndex, server: QdrantServer
 ) -> None:
@@ -97,6 +98,7 @@ async def test_a_search_is_two_requests(index: QdrantIndex, server: QdrantServer
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("fault", "detail"),
     [
@@ -181,6 +183,7 @@ async def test_the_test_server_refuses_as_qdrant_does(
     assert answer.json()["status"]["error"]
 
 
+@pytest.mark.costly
 @published
 async def test_every_request_fits_the_published_interface(
     index: QdrantIndex, server: QdrantServer

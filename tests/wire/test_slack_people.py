@@ -27,6 +27,8 @@ from core.storage.rate_limit_windows import RateLimitWindows
 from tests.contracts.test_front_desk import Reception
 from tests.wire.slack import Channel, Limits, RateLimited, ServerError, SlackServer, Slow, User
 
+pytestmark = pytest.mark.costly
+
 COURSE, OTHER = "biology", "algebra"
 ADMINS = ("owner", "admin")
 NAMED = ("tutor", "person")
@@ -157,6 +159,7 @@ async def test_without_the_scope_groups_do_not_count_and_people_do(ground: Groun
     assert not await ground.people.may_read_groups(ground.tenant.workspace, None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", [ServerError(503), RateLimited(30), Slow(60.0, applied=False)])
 async def test_what_slack_does_not_say_soon_makes_nobody_staff(
     ground: Ground, fault: Any, monkeypatch: pytest.MonkeyPatch

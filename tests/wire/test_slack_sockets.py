@@ -90,6 +90,7 @@ async def server() -> AsyncIterator[SlackServer]:
         yield server
 
 
+@pytest.mark.costly
 async def test_all_that_was_told_by_a_socket_is_acknowledged_before_it_is_closed(
     server: SlackServer,
 ) -> None:
@@ -109,6 +110,7 @@ async def test_all_that_was_told_by_a_socket_is_acknowledged_before_it_is_closed
         assert all(d.acked_at is not None for d in deliveries)
 
 
+@pytest.mark.costly
 async def test_a_socket_is_closed_though_something_is_never_acknowledged(
     server: SlackServer,
 ) -> None:
@@ -129,6 +131,7 @@ async def test_an_address_that_is_used_up_is_given_up_for_another_one(server: Sl
         assert len(given) == 2
 
 
+@pytest.mark.costly
 async def test_a_socket_that_breaks_is_replaced_though_its_next_address_is_used_up(
     server: SlackServer,
 ) -> None:

@@ -65,6 +65,7 @@ async def test_a_thread_is_read_to_its_end(server: SlackServer) -> None:
     assert len(server.world.history.of("conversations.replies")) == 1
 
 
+@pytest.mark.costly
 async def test_a_long_thread_is_read_page_by_page(server: SlackServer) -> None:
     many = [f"Message {number} of the thread." for number in range(450)]
     texts, whole = await _read(server, await _thread(server, many))

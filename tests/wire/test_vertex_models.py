@@ -110,6 +110,7 @@ def wire(cloud: Cloud, model: str = "gemini-3.8-flash") -> GeminiWire:
     return GeminiWire(client, model)
 
 
+@pytest.mark.costly
 async def test_a_reply_comes_by_project_and_location_with_one_token(cloud: Cloud) -> None:
     async with chat_model(wire(cloud)) as model:
         await model.check()
@@ -120,6 +121,7 @@ async def test_a_reply_comes_by_project_and_location_with_one_token(cloud: Cloud
     assert cloud.bodies[-1]["generationConfig"]["maxOutputTokens"] == 500
 
 
+@pytest.mark.costly
 async def test_a_model_that_there_is_not_is_told_by_its_setting(cloud: Cloud) -> None:
     async with chat_model(wire(cloud, "gemini-0-none")) as model:
         with pytest.raises(ConfigurationError, match=r"404 NOT_FOUND.*models\.cloud\.model"):

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from adapters.markdown.dialects import plain_blocks
 from adapters.markdown.footnotes import place_in_book
+from adapters.markdown.splitting import shortened
 from core.help_requests.base import HelpReason, HelpRequest, HelpState, QueueCard
 from core.i18n import Message, text
 from core.i18n.dates import date_of
@@ -53,7 +54,7 @@ class AnswerForm:
     @property
     def beside(self) -> str:
         """The passages that may be cited, each below its number; plain text."""
-        return _shortened("\n\n".join(map(_passage, self.passages)), LONGEST_BESIDE)
+        return shortened("\n\n".join(map(_passage, self.passages)), LONGEST_BESIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,13 @@ class HelpCard:
         quoted = self.turn.selected_text
         if quoted:
             asked = f"{asked} — “{quoted}”" if asked != EXPLAIN_QUOTE else f"“{quoted}”"
-        return _shortened(one_line(asked), _LONGEST_PART)
+        return shortened(one_line(asked), _LONGEST_PART)
 
     @property
     def answer(self) -> str:
         """What the bot said; plain text on one line, shortened."""
         said = self.turn.agent_response.response_text if self.turn else ""
-        return _shortened(plain_blocks(said), _LONGEST_PART)
+        return shortened(plain_blocks(said), _LONGEST_PART)
 
     @property
     def state(self) -> HelpState:
@@ -166,7 +167,7 @@ class VerifiedCard:
     @property
     def said(self) -> str:
         """The answer; plain text on one line, shortened."""
-        return _shortened(plain_blocks(self.answer.answer_text), _LONGEST_PART)
+        return shortened(plain_blocks(self.answer.answer_text), _LONGEST_PART)
 
     @property
     def status(self) -> str:
@@ -187,8 +188,8 @@ class VerifiedCard:
         for one in self.answer.changed:
             after = one.after or text("verified-passage-gone")
             yield (
-                _shortened(one_line(one.before), _LONGEST_PASSAGE),
-                _shortened(one_line(after), _LONGEST_PASSAGE),
+                shortened(one_line(one.before), _LONGEST_PASSAGE),
+                shortened(one_line(after), _LONGEST_PASSAGE),
             )
 
 
@@ -219,9 +220,5 @@ def form_of_answer(answer: VerifiedAnswer) -> AnswerForm:
 
 def _passage(passage: VerifiedCitation) -> str:
     place = place_in_book(passage.chunk).title
-    quote = _shortened(one_line(passage.quote), _LONGEST_PASSAGE)
+    quote = shortened(one_line(passage.quote), _LONGEST_PASSAGE)
     return f"[{passage.marker}] {place}\n{quote}"
-
-
-def _shortened(plain: str, most: int) -> str:
-    return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"

@@ -19,6 +19,7 @@ from adapters.intake.front_desk import FrontDesk
 from adapters.intake.incoming_message import IncomingMessage
 from adapters.slack.commands.modals import (
     WHY,
+    answer_press,
     open_modal,
     plain,
     reason_modal,
@@ -176,10 +177,9 @@ class ButtonActions:
         respond: AsyncRespond,
         client: AsyncWebClient,
     ) -> None:
-        thread = None
+        spot = None
         try:
             spot = await self._people.spot_of(body)
-            thread = spot.thread
             shown = await doing(_Press(request_id, spot, body, client))
         except BotError as error:
             if not isinstance(error, RequestError):
@@ -189,7 +189,7 @@ class ButtonActions:
             return
         if body.get("response_url"):
             message = told(shown) if isinstance(shown, str) else shown
-            await respond_with(respond, message, thread=thread)
+            await answer_press(client, respond, spot, message)
         elif isinstance(shown, str):  # on the Home tab, which shows the cards again
             section = {"type": "section", "text": plain(shown)}
             view = shown_modal(i18n.text("queue-form-title"), [section])

@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.intake.deadline import BackgroundWork
+from adapters.slack.inbound import Spot
 from adapters.slack.markup.rich_text import CONTROLS, divided
 from adapters.slack.replies.blocks import fallback, markdown_blocks
 from adapters.slack.replies.outbound import Post
@@ -92,22 +93,39 @@ async def answer_command(
     await (ack(message) if message is not None else ack())
 
 
-async def respond_with(
-    respond: AsyncRespond, message: Json, *, thread: str | None = None, replace: bool = False
-) -> None:
-    """Answer a click; one that cannot be answered any more is let go.
-
-    Args:
-        thread: The thread in which it was clicked; without it, Slack answers in the channel.
-    """
-    place = {"thread_ts": thread} if thread else {}
+async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = False) -> None:
+    """Answer a click in its channel; one that cannot be answered any more is let go."""
     try:
-        answered = await respond({**message, **place, "replace_original": replace})
+        answered = await respond({**message, "replace_original": replace})
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
         logger.info("a click could not be answered: %s", type(error).__name__)
     else:
         if answered.status_code >= 400:
             logger.info("a click could not be answered: %s", answered.status_code)
+
+
+async def answer_press(
+    client: AsyncWebClient, respond: AsyncRespond, spot: Spot | None, message: Json
+) -> None:
+    """Answer a click for its clicker alone, in the thread where the button stands.
+
+    A response URL shows what one user sees in the channel only, so it serves where there is no
+    thread, or where the bot may not post.
+    """
+    if spot is None or not spot.thread or not await _has_whispered(client, spot, message):
+        await respond_with(respond, message)
+
+
+async def _has_whispered(client: AsyncWebClient, spot: Spot, message: Json) -> bool:
+    return await _has_shown(
+        client.chat_postEphemeral(
+            channel=spot.channel,
+            user=spot.user,
+            thread_ts=spot.thread,
+            text=message["text"],
+            blocks=message["blocks"],
+        )
+    )
 
 
 async def open_modal(client: AsyncWebClient, trigger: str, view: Json) -> bool:
@@ -125,7 +143,7 @@ async def _has_shown(showing: Awaitable[object]) -> bool:
         async with asyncio.timeout(_PATIENCE):
             await showing
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
-        logger.info("a modal could not be shown: %s", error)
+        logger.info("a modal or message could not be shown: %s", error)
         return False
     return True
 

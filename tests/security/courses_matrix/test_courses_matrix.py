@@ -17,6 +17,8 @@ from tests.security.courses_matrix.slack.house import SlackHouse, slack_house
 from tests.security.courses_matrix.surface import DISCORD, SLACK
 from tests.security.courses_matrix.surfaces import SURFACES
 
+pytestmark = pytest.mark.costly
+
 EXTENTS = ["cross-section", *(pytest.param(role, marks=pytest.mark.slow) for role in Role)]
 """Who tries everything, in a school of their own: on a busy machine all of it takes an hour."""
 

@@ -66,6 +66,7 @@ async def test_without_any_renewal_the_work_ends_with_the_lease() -> None:
         await held.hold_during(asyncio.sleep(60), lambda: None)
 
 
+@pytest.mark.costly
 async def test_what_fails_after_the_lease_is_lost_is_not_reported_as_unheard() -> None:
     unheard = list[dict[str, Any]]()
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context))

@@ -37,6 +37,7 @@ def imported(tree: ast.Module) -> set[str]:
     return {*found, *(alias.name for node in plain for alias in node.names)}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_the_guide_alone_reads_the_catalogue(file: Path) -> None:
     tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -11,6 +11,8 @@ from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine, dispose
 from tests.command_line import CommandLine
 
+pytestmark = pytest.mark.costly
+
 HOME, SECOND, SLACK = "discord:1180000000000000001", "discord:42", "slack:T0123"
 WAITS = "may read no course yet: run 'glossator courses grant COURSE discord:42'"
 

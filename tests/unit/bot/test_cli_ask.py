@@ -77,6 +77,7 @@ def test_json_is_the_whole_response_and_nothing_else(lighthouse: CommandLine) ->
     assert response.response_time_ms >= response.retrieval_time_ms > 0
 
 
+@pytest.mark.costly
 def test_what_an_old_terminal_cannot_show_does_not_stop_the_answer(
     lighthouse: CommandLine,
 ) -> None:
@@ -86,12 +87,14 @@ def test_what_an_old_terminal_cannot_show_does_not_stop_the_answer(
     assert COVERED_FACT in done.out
 
 
+@pytest.mark.costly
 def test_a_question_in_another_encoding_is_answered(lighthouse: CommandLine) -> None:
     done = lighthouse.run("ask", COVERED.encode() + b" \xe9t\xe9")
     assert (done.code, done.err) == (0, "")
     assert COVERED_FACT in done.out
 
 
+@pytest.mark.costly
 def test_what_the_book_does_not_cover_is_said_and_is_no_failure(lighthouse: CommandLine) -> None:
     done = lighthouse.here("ask", UNCOVERED)
     assert (done.code, done.err) == (0, "")
@@ -133,6 +136,7 @@ def test_a_quote_may_come_from_a_file(lighthouse: CommandLine) -> None:
     assert response.quote_location.status is QuoteStatus.VERBATIM
 
 
+@pytest.mark.costly
 def test_a_quote_that_is_too_long_is_cut_and_the_reader_is_told(lighthouse: CommandLine) -> None:
     (lighthouse.folder / "long.txt").write_text(f"{VERBATIM}. " * 300, "utf-8")
     response = answered(lighthouse, "--quote-file", "long.txt")
@@ -170,6 +174,7 @@ def test_the_heading_of_the_section_stands_for_a_pronoun(
 # --- conversations ------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_a_follow_up_leans_on_the_question_before(lighthouse: CommandLine) -> None:
     session = str(uuid4())
     begun = lighthouse.here(
@@ -185,6 +190,7 @@ def test_a_follow_up_leans_on_the_question_before(lighthouse: CommandLine) -> No
     assert "2. And from what was it cast?" in shown
 
 
+@pytest.mark.costly
 def test_a_stored_conversation_knows_its_course(two_courses: CommandLine) -> None:
     assert two_courses.here("ask", COVERED).code == Exit.USAGE
     asked = {"arden": (COVERED, COVERED_FACT), "bells": ("How heavy is the bell of Sark?", "nine")}
@@ -226,6 +232,7 @@ def test_nobody_is_sure_about_a_passage_that_is_not_in_the_book(lighthouse: Comm
     assert answer.confidence <= 0.3
 
 
+@pytest.mark.costly
 def test_a_quote_of_another_book_does_not_hide_the_answer(lighthouse: CommandLine) -> None:
     alone = answered(lighthouse, COVERED)
     both = answered(lighthouse, COVERED, "--quote", "To be or not to be, that is the question.")
@@ -233,11 +240,13 @@ def test_a_quote_of_another_book_does_not_hide_the_answer(lighthouse: CommandLin
     assert i18n.text("notice-quote-not-found") in both.notices
 
 
+@pytest.mark.costly
 def test_without_a_session_every_question_begins_one(lighthouse: CommandLine) -> None:
     sessions = {answered(lighthouse, COVERED).conversation_id for _ in range(2)}
     assert len(sessions) == 2
 
 
+@pytest.mark.costly
 def test_the_session_of_one_answer_continues_in_the_next(lighthouse: CommandLine) -> None:
     session = session_in(lighthouse.here("ask", COVERED).out)
     assert session_in(lighthouse.here("ask", "And why?", "--session", session).out) == session

@@ -8,6 +8,8 @@ import pytest
 from tests.books import write_files
 from tests.command_line import CommandLine, Finished
 
+pytestmark = pytest.mark.costly
+
 BOOK = {
     f"page{n}.md": f"# Page {n}\n\nThe buoy K04{n} lies in the harbour and has a bell of brass.\n"
     for n in range(3)

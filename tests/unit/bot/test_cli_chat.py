@@ -19,6 +19,7 @@ def sessions_of(text: str) -> list[str]:
     return re.findall(r"session ([0-9a-f-]{36})\)", text)
 
 
+@pytest.mark.costly
 def test_questions_are_answered_one_after_another_in_one_session(lighthouse: CommandLine) -> None:
     done = said(lighthouse, "What does the fog bell weigh?", "", "And from what was it cast?")
     assert "half a ton" in done.out
@@ -50,11 +51,13 @@ def test_a_quote_goes_with_the_question_behind_it(lighthouse: CommandLine) -> No
     assert len(sessions_of(done.out)) == 1
 
 
+@pytest.mark.costly
 def test_an_empty_line_or_the_end_of_the_input_ends_a_quote(lighthouse: CommandLine) -> None:
     for lines in ((f"> {VERBATIM}", ""), (f"> {VERBATIM}",)):
         assert "This passage stands" in said(lighthouse, *lines).out
 
 
+@pytest.mark.costly
 def test_a_section_stays_until_it_is_taken_back(lighthouse: CommandLine) -> None:
     question = "What do the keepers eat when storms keep the boat away?"
     done = said(lighthouse, "/section The lamp", question, "/section", question)
@@ -65,6 +68,7 @@ def test_a_section_stays_until_it_is_taken_back(lighthouse: CommandLine) -> None
     assert "From now on: the whole book." in done.err
 
 
+@pytest.mark.costly
 def test_an_unknown_section_is_refused_at_once_and_the_one_before_stays(
     lighthouse: CommandLine,
 ) -> None:
@@ -83,12 +87,14 @@ def test_a_section_may_be_named_by_number_file_or_spelling(lighthouse: CommandLi
     ]
 
 
+@pytest.mark.costly
 def test_new_begins_another_session(lighthouse: CommandLine) -> None:
     done = said(lighthouse, COVERED, "/new", COVERED)
     first, second = sessions_of(done.out)
     assert first != second
 
 
+@pytest.mark.costly
 def test_new_drops_a_quote_that_waits(lighthouse: CommandLine) -> None:
     done = said(lighthouse, f"> {VERBATIM}", "/new", COVERED)
     assert "This passage stands" not in done.out

@@ -51,6 +51,7 @@ def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLi
     assert "until somebody deletes them" in findings(kept)["data"]
 
 
+@pytest.mark.costly
 def test_a_channel_that_is_bound_to_no_course_is_named(arden: CommandLine) -> None:
     channel = '[discord.channels."118000000000000001"]\ncourse = "ardenn"\n'
     (arden.folder / "glossator.toml").write_text(channel)
@@ -61,6 +62,7 @@ def test_a_channel_that_is_bound_to_no_course_is_named(arden: CommandLine) -> No
     assert told.endswith("did you mean arden?")
 
 
+@pytest.mark.costly
 def test_staff_are_counted_and_those_for_no_course_are_named(arden: CommandLine) -> None:
     (arden.folder / "glossator.toml").write_text(
         '[staff."discord:118000000000000001"]\n'
@@ -81,6 +83,7 @@ def test_staff_are_counted_and_those_for_no_course_are_named(arden: CommandLine)
     ]
 
 
+@pytest.mark.costly
 def test_tenants_with_channels_and_without_staff_are_named_until_staff_are(
     arden: CommandLine,
 ) -> None:
@@ -122,6 +125,7 @@ def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: Comman
     assert "ingest SOURCE" in findings(done)["course"]
 
 
+@pytest.mark.costly
 def test_what_is_described_and_not_there_is_named(glossator: CommandLine) -> None:
     table = '[courses.{0}]\nsources = ["{0}"]\n'
     text = table.format("arden") + table.format("vault") + "[courses.empty]\n"
@@ -149,6 +153,7 @@ def test_a_damaged_database_is_named_with_what_to_do(glossator: CommandLine) -> 
     assert findings(done)["database"].startswith("FAIL The database file is damaged")
 
 
+@pytest.mark.costly
 def test_a_lost_index_is_named_with_what_to_do(arden: CommandLine) -> None:
     shutil.rmtree(arden.data / "index")
     done = arden.here("doctor")
@@ -159,6 +164,7 @@ def test_a_lost_index_is_named_with_what_to_do(arden: CommandLine) -> None:
     assert asked.out.startswith("The text of this course is missing.")
 
 
+@pytest.mark.costly
 def test_services_that_do_not_answer_are_named(lighthouse: CommandLine) -> None:
     nowhere = f"127.0.0.1:{closed_port()}"
     done = lighthouse.setting(QDRANT__URL=f"http://{nowhere}").here("doctor")
@@ -180,6 +186,7 @@ def test_a_fresh_installation_is_told_that_its_index_does_not_answer(
     assert findings(done)["index"].startswith("FAIL")
 
 
+@pytest.mark.costly
 def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) -> None:
     done = lighthouse.setting(DATABASE__URL="mysql://127.0.0.1/x").here("doctor")
     assert done.code == 78
@@ -196,6 +203,7 @@ def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) 
     assert found["model"].startswith("ok")
 
 
+@pytest.mark.costly
 def test_a_key_that_can_be_guessed_is_warned_of(glossator: CommandLine) -> None:
     done = glossator.setting(PSEUDONYM_KEY="short", ENCRYPTION_KEY="k" * 40 + ",short").here(
         "doctor"
@@ -236,6 +244,7 @@ def test_a_folder_in_place_of_the_course_file_is_told(glossator: CommandLine) ->
     assert "is a folder" in findings(done)["settings"]
 
 
+@pytest.mark.costly
 def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) -> None:
     assert glossator.here("db", "check").code == 78
     assert "db upgrade" in glossator.here("db", "check").sentence
@@ -245,6 +254,7 @@ def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) 
     assert glossator.here("db", "upgrade").code == 0
 
 
+@pytest.mark.costly
 def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> None:
     glossator.here("db", "upgrade")
     for revision, words in (("9999", "newer version"), ("abcdef", "another application")):
@@ -257,6 +267,7 @@ def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> No
             assert words in done.sentence
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("damage", ["DELETE FROM alembic_version", "DROP TABLE alembic_version"])
 def test_a_database_that_lost_its_version_is_told_what_helps(
     glossator: CommandLine, damage: str
@@ -274,6 +285,7 @@ def test_a_database_that_lost_its_version_is_told_what_helps(
         assert "glossator restore --force" in told
 
 
+@pytest.mark.costly
 def test_an_empty_table_of_versions_alone_is_an_empty_database(glossator: CommandLine) -> None:
     glossator.data.mkdir(parents=True, exist_ok=True)
     with sqlite3.connect(glossator.data / "glossator.db") as database:

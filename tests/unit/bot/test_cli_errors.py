@@ -42,6 +42,7 @@ def ending(done: Finished, *words: str) -> int:
 # --- the command line ---------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -92,6 +93,7 @@ def test_wrong_usage_ends_with_2(
     assert ending(lighthouse.here(*arguments), *words) == Exit.USAGE
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -132,6 +134,7 @@ def test_bad_input_ends_with_65(
 # --- the configuration --------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
@@ -191,12 +194,14 @@ def test_gemini_without_a_key_ends_with_78_naming_what_to_set(
     assert ending(done, *KEY_NAMES) == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 def test_before_the_first_course_the_reader_is_told_what_to_do(glossator: CommandLine) -> None:
     for arguments in (["ask", COVERED], ["chat"], ["search", COVERED], ["courses", "sections"]):
         done = glossator.here(*arguments)
         assert ending(done, "no course yet", "ingest SOURCE") == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 def test_a_course_that_is_only_described_is_told_apart(glossator: CommandLine) -> None:
     write_files(glossator.folder, {"glossator.toml": '[courses.arden]\ntitle = "Arden"\n'})
     done = glossator.here("ask", COVERED, "--course", "arden")
@@ -204,6 +209,7 @@ def test_a_course_that_is_only_described_is_told_apart(glossator: CommandLine) -
     assert ending(glossator.here("ingest"), "arden", "no sources") == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 def test_with_several_courses_one_must_be_named(glossator: CommandLine) -> None:
     for name in ("one", "two"):
         write_files(glossator.folder / name, LIGHTHOUSE)
@@ -218,6 +224,7 @@ def test_a_bad_word_in_the_environment_stops_even_the_doctor(glossator: CommandL
     assert "GLOSSATOR_LOG_LEVEL" in done.out
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("course", ["", '[courses.x]\njudge = "own"\n'], ids=["all", "one"])
 def test_run_says_that_the_key_of_a_judge_cannot_be_sent(
     glossator: CommandLine, course: str
@@ -236,6 +243,7 @@ def test_run_says_that_there_is_no_platform_yet(glossator: CommandLine) -> None:
     assert ending(glossator.here("run"), "glossator chat") == Exit.CONFIGURATION
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -286,6 +294,7 @@ def test_a_database_that_never_answers_ends_with_69(
     assert ending(calm(lighthouse.setting(DATABASE__URL=url), "courses")) == Exit.UNAVAILABLE
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("port", ["closed_port", "silent_port"])
 def test_an_unreachable_index_ends_with_69_and_an_answer_that_says_so(
     lighthouse: CommandLine, request: pytest.FixtureRequest, port: str
@@ -299,6 +308,7 @@ def test_an_unreachable_index_ends_with_69_and_an_answer_that_says_so(
     assert len(done.err.splitlines()) <= 1
 
 
+@pytest.mark.costly
 def test_a_key_that_travels_in_the_clear_is_warned_about_without_being_shown(
     lighthouse: CommandLine, closed_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -308,6 +318,7 @@ def test_a_key_that_travels_in_the_clear_is_warned_about_without_being_shown(
     assert PASSWORD not in caplog.text
 
 
+@pytest.mark.costly
 def test_an_unreachable_index_stops_an_ingestion_with_69(
     lighthouse: CommandLine, closed_port: int
 ) -> None:
@@ -315,6 +326,7 @@ def test_an_unreachable_index_stops_an_ingestion_with_69(
     assert ending(calm(shell, "ingest", "lighthouse"), "Qdrant") == Exit.UNAVAILABLE
 
 
+@pytest.mark.costly
 def test_a_file_that_is_no_database_is_told_with_what_to_do(glossator: CommandLine) -> None:
     (glossator.data / "glossator.db").write_bytes(b"not a database" * 1000)
     shell = glossator.setting(DISCORD__TOKEN="a.token.nobody-asks-for")
@@ -324,6 +336,7 @@ def test_a_file_that_is_no_database_is_told_with_what_to_do(glossator: CommandLi
         assert "try again" not in done.sentence
 
 
+@pytest.mark.costly
 def test_a_database_with_damaged_pages_is_told_with_what_to_do(glossator: CommandLine) -> None:
     glossator.here("db", "upgrade")
     path = glossator.data / "glossator.db"

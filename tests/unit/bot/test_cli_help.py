@@ -65,6 +65,7 @@ def test_help_names_what_matters(bare: CommandLine, command: tuple[str, ...]) ->
     assert not list(bare.folder.iterdir())
 
 
+@pytest.mark.costly
 def test_help_works_as_a_process_and_tells_the_exit_codes(bare: CommandLine) -> None:
     done = bare.run("--help")
     assert (done.code, done.err) == (0, "")

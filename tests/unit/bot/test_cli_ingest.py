@@ -11,6 +11,8 @@ from core.ingestion.formats.registry import SUPPORTED_FORMATS
 from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine
 
+pytestmark = pytest.mark.costly
+
 KEYS = [
     "course",
     "generation",

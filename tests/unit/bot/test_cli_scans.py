@@ -9,6 +9,8 @@ from tests.command_line import CommandLine
 from tests.tesseract import english_scans, needs_tesseract
 from tests.unit.core.ingestion.pdfs import lines, scan_of
 
+pytestmark = pytest.mark.costly
+
 SCAN = lines("Foghorns", size=20, top=740) + lines(
     "The foghorn of the lighthouse sounds for four seconds in every minute",
     "of fog, and its compressor is tested by the keeper each Tuesday.",

@@ -45,6 +45,7 @@ ROWS = (
 # --- search -------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_search_prints_numbered_passages_with_their_places(lighthouse: CommandLine) -> None:
     done = lighthouse.run("search", COVERED)
     assert (done.code, done.err) == (0, "")
@@ -92,6 +93,7 @@ def measured(shell: CommandLine, *arguments: str) -> Finished:
     return done
 
 
+@pytest.mark.costly
 def test_eval_json_has_every_promised_figure(lighthouse: CommandLine, questions: str) -> None:
     report = measured(lighthouse, questions, "--json").json
     assert set(report) >= EVAL_KEYS
@@ -104,12 +106,14 @@ def test_eval_json_has_every_promised_figure(lighthouse: CommandLine, questions:
     assert all(low <= high for low, high in report["ci95"].values())
 
 
+@pytest.mark.costly
 def test_eval_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
     out = measured(lighthouse, questions).out
     assert out.startswith("3 questions\n")
     assert all(name in out for name in EVAL_KEYS - {"n", "by_kind", "ci95", "failed"})
 
 
+@pytest.mark.costly
 def test_eval_names_each_unknown_document_once(lighthouse: CommandLine) -> None:
     row = json.dumps({"question": COVERED, "relevant": ["lamp.md", "lamps.md"]})
     path = write_files(lighthouse.folder, {"unknown.jsonl": f"{row}\n{row}\n"}) / "unknown.jsonl"
@@ -126,6 +130,7 @@ def test_eval_of_a_question_that_is_too_short_names_file_and_line(lighthouse: Co
     assert f"{path}, line 2: question must be a text" in done.sentence
 
 
+@pytest.mark.costly
 def test_eval_may_keep_to_a_kind_and_a_number(lighthouse: CommandLine, questions: str) -> None:
     only = measured(lighthouse, questions, "--kind", "follow-up", "--json").json
     assert (only["n"], list(only["by_kind"])) == (1, ["follow-up"])
@@ -135,6 +140,7 @@ def test_eval_may_keep_to_a_kind_and_a_number(lighthouse: CommandLine, questions
     assert "follow-up" in refused.sentence
 
 
+@pytest.mark.costly
 def test_eval_leaves_no_conversation_behind(
     glossator: CommandLine, lighthouse: CommandLine
 ) -> None:
@@ -148,6 +154,7 @@ def test_eval_leaves_no_conversation_behind(
 # --- eval --answers -----------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_eval_answers_finds_nothing_wrong_with_the_books_own_sentences(
     lighthouse: CommandLine, questions: str
 ) -> None:
@@ -167,6 +174,7 @@ def test_eval_answers_finds_nothing_wrong_with_the_books_own_sentences(
     assert 0 < answers["first_token_p50_ms"] <= answers["first_token_p95_ms"]
 
 
+@pytest.mark.costly
 def test_eval_answers_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
     head, _, block = measured(lighthouse, questions, "--answers").out.partition("3 answers\n")
     assert head.startswith("3 questions\n")
@@ -178,6 +186,7 @@ def test_eval_answers_prints_the_same_for_people(lighthouse: CommandLine, questi
 # --- eval --reference ---------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_eval_reference_measures_what_is_shown_of_the_reference_answers(
     lighthouse: CommandLine, questions: str
 ) -> None:
@@ -199,6 +208,7 @@ def test_eval_reference_prints_the_same_for_people(lighthouse: CommandLine, ques
     assert block.count("    span_shown           1.000  [1.000, 1.000]") == 2
 
 
+@pytest.mark.costly
 def test_eval_draws_the_same_rows_for_the_same_seed(lighthouse: CommandLine) -> None:
     rows = [{"question": COVERED, "kind": str(number)} for number in range(8)]
     write_files(lighthouse.folder, {"drawn.jsonl": "\n".join(map(json.dumps, rows))})
@@ -229,6 +239,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, fails: Callable[[int], bool]) -> No
     monkeypatch.setattr(Retriever, "retrieve", unsteady)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("options", [(), ("--answers",)])
 def test_eval_counts_a_question_that_failed_and_keeps_what_was_measured(
     lighthouse: CommandLine,
@@ -245,6 +256,7 @@ def test_eval_counts_a_question_that_failed_and_keeps_what_was_measured(
     assert "1 of 3 questions failed: I cannot search the book" in done.err
 
 
+@pytest.mark.costly
 def test_eval_tells_people_of_failed_questions(
     lighthouse: CommandLine, questions: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +264,7 @@ def test_eval_tells_people_of_failed_questions(
     assert lighthouse.here("eval", questions).out.startswith("2 questions, 1 more failed\n")
 
 
+@pytest.mark.costly
 def test_eval_of_which_nothing_could_be_measured_ends_as_a_service_that_is_away(
     lighthouse: CommandLine, questions: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +276,7 @@ def test_eval_of_which_nothing_could_be_measured_ends_as_a_service_that_is_away(
     assert "the index is away" in lighthouse.here("eval", "many.jsonl").sentence
 
 
+@pytest.mark.costly
 def test_eval_stops_asking_after_ten_failures_in_a_row(
     lighthouse: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,6 +288,7 @@ def test_eval_stops_asking_after_ten_failures_in_a_row(
     assert "15 were not asked" in done.err
 
 
+@pytest.mark.costly
 def test_eval_says_in_words_what_was_found_instead_and_writes_one_page(
     lighthouse: CommandLine,
 ) -> None:
@@ -299,6 +314,7 @@ def test_eval_says_in_words_what_was_found_instead_and_writes_one_page(
     assert second["failure"] == "answered"
 
 
+@pytest.mark.costly
 def test_eval_proposes_questions_that_it_can_then_ask(lighthouse: CommandLine) -> None:
     done = lighthouse.here("eval", "--generate", "3", "new.jsonl")
     assert done.code == 0, done.err

@@ -10,6 +10,8 @@ from core.models import AgentSession
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, VERBATIM, write_files
 from tests.command_line import CommandLine, shell
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.fixture(scope="module")
 def ingested(tmp_path_factory: pytest.TempPathFactory, models: Path) -> CommandLine:

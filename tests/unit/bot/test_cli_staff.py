@@ -21,6 +21,8 @@ from tests.command_line import CommandLine
 from tests.samples import chunk, request, response_to
 from tests.unit.bot.test_interfaces import documented
 
+pytestmark = pytest.mark.costly
+
 HOME = Tenant("slack", "T1")
 ANSWER = UUID(int=7)
 SAID = "It is the largest key [1]."

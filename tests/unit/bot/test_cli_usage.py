@@ -13,6 +13,8 @@ from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.database import create_engine
 from tests.command_line import CommandLine
 
+pytestmark = pytest.mark.costly
+
 
 def day(days_ago: int = 0) -> str:
     """Return a UTC day as it is printed."""
@@ -107,6 +109,7 @@ def test_a_period_that_makes_no_sense_is_wrong_usage(glossator: CommandLine, day
     assert "--days" in done.sentence
 
 
+@pytest.mark.costly
 def test_forgetting_all_of_a_user_leaves_the_tokens_of_today_alone(prepared: CommandLine) -> None:
     prepared.here("sessions", "export")  # makes the key
     key = (prepared.data / "pseudonym.key").read_bytes()
@@ -123,6 +126,7 @@ def test_forgetting_all_of_a_user_leaves_the_tokens_of_today_alone(prepared: Com
     assert prepared.here("usage").out == reported
 
 
+@pytest.mark.costly
 def test_models_at_different_prices_are_told_at_the_dearest(prepared: CommandLine) -> None:
     count(prepared, ("ann", "biology", 1_000_000, 0))
     priced = prepared.setting(

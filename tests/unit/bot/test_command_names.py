@@ -71,6 +71,7 @@ def test_the_printed_manifest_has_the_names_of_the_settings(lighthouse: CommandL
     assert usual.out.replace("/ask\n", "/frag\n").replace("/course\n", "/kurs\n") == done.out
 
 
+@pytest.mark.costly
 def test_the_doctor_says_that_the_manifest_has_to_follow(lighthouse: CommandLine) -> None:
     assert "slack-manifest" not in lighthouse.here("doctor").out
     done = lighthouse.setting(COMMANDS__ASK="frag").here("doctor")

@@ -96,6 +96,7 @@ def test_sessions_and_their_turns_are_as_documented(arden: CommandLine) -> None:
     assert [sorted(told) for told in shown["conversation_history"]] == [sorted(turn)]
 
 
+@pytest.mark.costly
 def test_answers_and_chunks_are_as_documented(arden: CommandLine) -> None:
     [answer], [chunk] = documented()["ask"], documented()["a chunk"]
     told = said(arden, "ask", COVERED)
@@ -105,6 +106,7 @@ def test_answers_and_chunks_are_as_documented(arden: CommandLine) -> None:
         assert sorted(found) == sorted(chunk)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("section", "arguments"),
     [

@@ -91,6 +91,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         kept_key(tmp_path / "nowhere" / "a.key")
 
 
+@pytest.mark.costly
 async def test_keys_are_made_when_they_are_needed_and_noted(
     settings: Settings, engine: AsyncEngine
 ) -> None:
@@ -102,6 +103,7 @@ async def test_keys_are_made_when_they_are_needed_and_noted(
     assert await KeyIds(engine).all() == noted
 
 
+@pytest.mark.costly
 async def test_keys_of_before_are_taken_over_at_the_first_start(
     settings: Settings, engine: AsyncEngine
 ) -> None:
@@ -112,6 +114,7 @@ async def test_keys_of_before_are_taken_over_at_the_first_start(
     assert await KeyIds(engine).all() == dict.fromkeys(NAMES, key_id(OLD))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_command_that_does_not_need_a_key_notes_none_and_is_held_to_the_noted_one(
     settings: Settings, engine: AsyncEngine, name: str
@@ -130,6 +133,7 @@ async def test_a_command_that_does_not_need_a_key_notes_none_and_is_held_to_the_
     assert await KeyIds(engine).all() == noted
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("content", "words"),
@@ -162,6 +166,7 @@ async def test_a_key_that_is_not_whole_or_not_ours_stops_with_what_to_do(
     await prove(settings, engine, NAMES)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_key_that_a_setting_gives_is_held_to_the_database_too(
     settings: Settings, engine: AsyncEngine, name: str
@@ -176,6 +181,7 @@ async def test_a_key_that_a_setting_gives_is_held_to_the_database_too(
     await prove(first, engine, NAMES)
 
 
+@pytest.mark.costly
 async def test_a_rotation_seals_every_token_again_so_that_the_old_key_can_go(
     settings: Settings, engine: AsyncEngine
 ) -> None:
@@ -196,6 +202,7 @@ async def test_a_rotation_seals_every_token_again_so_that_the_old_key_can_go(
     assert "is not the one" in await refusal(with_keys(settings, "second-key-of-ours"), engine)
 
 
+@pytest.mark.costly
 async def test_a_command_that_only_reads_gets_a_key_of_its_own_where_none_can_be_made(
     settings: Settings, engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

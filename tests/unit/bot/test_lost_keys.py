@@ -7,6 +7,8 @@ import pytest
 from tests.command_line import CommandLine
 from tests.upgrade.fixture import FIRST, unpack
 
+pytestmark = pytest.mark.costly
+
 BY_HTTP = {
     "SLACK__CLIENT_ID": "1000.2000",
     "SLACK__CLIENT_SECRET": "invented-client-secret",

@@ -193,6 +193,7 @@ def test_who_writes_is_asked_for_or_set(
     assert chosen_generator(settings, read_tables(settings, file.models), asked) == chosen
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("variables", "asked", "named"),
     [
@@ -227,6 +228,7 @@ async def test_each_course_has_its_own_writer(
         assert writer.name == ("gemini-3.8-flash" if variables else "qwen2.5:7b")
 
 
+@pytest.mark.costly
 async def test_a_course_may_have_a_judge_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -244,6 +246,7 @@ async def test_a_course_may_have_a_judge_of_its_own(
     ]
 
 
+@pytest.mark.costly
 async def test_a_judge_waits_and_judges_as_its_table_and_the_course_say(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -283,6 +286,7 @@ embedding = "b"
 """
 
 
+@pytest.mark.costly
 async def test_models_of_one_name_at_two_services_stay_apart(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -302,6 +306,7 @@ async def test_models_of_one_name_at_two_services_stay_apart(
         assert clients == [models.client("a"), models.client("b")]
 
 
+@pytest.mark.costly
 async def test_models_of_every_kind_are_opened_once_with_what_their_tables_say(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

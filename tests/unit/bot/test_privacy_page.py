@@ -5,6 +5,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from bot.database import upgrade
 from bot.settings import RetentionSettings
 from core.storage.database import create_engine
@@ -13,6 +15,7 @@ PAGE = (Path(__file__).parents[3] / "docs/privacy.md").read_text("utf-8")
 _ROW = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)
 
 
+@pytest.mark.costly
 async def test_the_inventory_is_what_the_migrations_make(tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'bot.db'}")
     await upgrade(engine)

@@ -19,6 +19,8 @@ from core.storage.ingest_accounts import IngestAccounts
 from tests.command_line import CommandLine
 from tests.library import Library, open_library
 
+pytestmark = pytest.mark.costly
+
 DAILY = RenewedSource("tides", "https://tides.example/sitemap.xml", timedelta(days=1), False)
 KEY = (DAILY.course_id, DAILY.name)
 
@@ -55,6 +57,7 @@ async def turn_back(engine: AsyncEngine, by: timedelta) -> None:
         await db.execute(update(SourceCheckRow).values(checked_at=now() - by))
 
 
+@pytest.mark.costly
 async def test_a_source_is_ingested_when_its_time_has_come(library: Library) -> None:
     ingests = Ingests()
     again = renewal(library.engine, ingests, DAILY)
@@ -67,6 +70,7 @@ async def test_a_source_is_ingested_when_its_time_has_come(library: Library) -> 
     assert len(ingests.sources) == 2
 
 
+@pytest.mark.costly
 async def test_an_ingestion_by_hand_counts(library: Library) -> None:
     library.write({"a.md": "# A\n\nText.\n"})
     await library.ingest("book")
@@ -101,6 +105,7 @@ async def test_of_two_processes_one_ingests(library: Library) -> None:
     assert len(ingests.sources) == 1
 
 
+@pytest.mark.costly
 async def test_a_look_that_is_out_of_date_takes_nothing(library: Library) -> None:
     checks = SourceChecks(library.engine)
     before = SourceCheck()
@@ -162,6 +167,7 @@ def test_the_state_of_a_folder_follows_names_sizes_and_times(tmp_path: Path) -> 
     assert states[2] == states[3]
 
 
+@pytest.mark.costly
 async def test_the_process_that_ingests_says_why_it_could_not(
     glossator: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

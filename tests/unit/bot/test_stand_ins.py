@@ -31,6 +31,7 @@ def test_an_installation_without_the_tests_refuses_them() -> None:
         load_stand_ins("tests.missing")
 
 
+@pytest.mark.costly
 def test_the_wheel_does_not_carry_them() -> None:
     assert "glossator" not in packages_distributions().get("tests", [])
 

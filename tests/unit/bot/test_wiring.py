@@ -57,6 +57,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Services]:
         yield services
 
 
+@pytest.mark.costly
 async def test_each_step_that_needs_the_database_may_be_tried_again(tmp_path: Path) -> None:
     settings, steps = settings_in(tmp_path), 0
 
@@ -103,6 +104,7 @@ def test_gemini_without_a_key_is_refused_naming_every_variable_that_may_hold_one
     assert all(name in refusal(error) for name in KEY_NAMES)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("key", ["schlüssel", "two\nlines", "  "])
 async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(
     tmp_path: Path, key: str
@@ -118,6 +120,7 @@ async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(
 # --- nothing is made twice ----------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_all_agents_share_what_has_a_memory(opened: Services) -> None:
     assert opened.agent() is not opened.agent()
     for name in ("retriever", "checker", "extractive"):
@@ -126,6 +129,7 @@ async def test_all_agents_share_what_has_a_memory(opened: Services) -> None:
     assert opened.generator("extractive") is opened.extractive
 
 
+@pytest.mark.costly
 async def test_generator_and_embedders_share_one_client(opened: Services) -> None:
     client = opened.models.client("gemini")
     wire = opened.models.chat("gemini", "gemini-x")._wire
@@ -136,6 +140,7 @@ async def test_generator_and_embedders_share_one_client(opened: Services) -> Non
     assert embedder._client is client
 
 
+@pytest.mark.costly
 async def test_the_connections_to_gemini_are_closed_at_the_end(tmp_path: Path) -> None:
     async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
         client = services.models.client("gemini")
@@ -145,6 +150,7 @@ async def test_the_connections_to_gemini_are_closed_at_the_end(tmp_path: Path) -
     assert client._opened is None
 
 
+@pytest.mark.costly
 def test_one_question_loads_neither_other_platforms_nor_what_it_does_not_ask(
     lighthouse: CommandLine,
 ) -> None:
@@ -169,6 +175,7 @@ def test_one_question_loads_neither_other_platforms_nor_what_it_does_not_ask(
 # --- who embeds ---------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_course_is_ingested_with_its_own_model_else_with_the_configured_one(
     tmp_path: Path,
 ) -> None:
@@ -195,6 +202,7 @@ async def test_a_course_is_searched_with_what_it_was_ingested_with_whatever_is_c
     assert (earlier.name, earlier.dimensions) == ("gemini-embedding-001/1536", 1_536)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("has_key", [True, False])
 async def test_a_model_that_is_not_available_is_refused_with_what_to_do(
     tmp_path: Path, has_key: bool

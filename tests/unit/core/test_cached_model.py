@@ -48,6 +48,7 @@ def damaged_copy(models: Path, folder: Path) -> None:
         graph.write(b"damaged")
 
 
+@pytest.mark.costly
 async def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(
     tmp_path: Path, models: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -83,6 +84,7 @@ async def test_a_closed_model_fails_in_a_way_that_is_foreseen(models: Path) -> N
         await embedder.embed_queries(["What is missed while a bot stops, is not passed over."])
 
 
+@pytest.mark.costly
 def test_the_graph_is_the_one_that_stored_vectors_were_made_with(tmp_path: Path) -> None:
     """Another graph needs another GRAPH_VERSION, and every course to be ingested again."""
     build_graph(installed_model() / "model.safetensors", tmp_path / NAME)

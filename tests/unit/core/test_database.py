@@ -265,6 +265,7 @@ class TestMoments:
         assert moment.tzinfo is UTC
 
 
+@pytest.mark.costly
 def test_neither_asyncpg_nor_alembic_is_loaded_for_sqlite() -> None:
     program = (
         "import asyncio, sys, bot.database, core.storage.sessions.store, core.storage.catalogue;"

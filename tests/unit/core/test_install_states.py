@@ -26,6 +26,7 @@ def test_no_two_states_are_alike() -> None:
     assert len({STATES.issue(NOON) for _ in range(50)}) == 50
 
 
+@pytest.mark.costly
 @given(st.text() | st.from_regex(r"[0-9]+\\.[a-z]+\\.[0-9a-f]+", fullmatch=True))
 def test_nothing_that_was_not_issued_is_good(state: str) -> None:
     assert not STATES.is_good(state, NOON)

@@ -9,6 +9,8 @@ import pytest
 from bot.providers.offline_model import installed_model
 from tests.command_line import ROOT
 
+pytestmark = pytest.mark.costly
+
 EMBED = """\
 import asyncio, sys
 from pathlib import Path

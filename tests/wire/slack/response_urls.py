@@ -43,10 +43,11 @@ class ResponseUrls:
         if channel is None:
             raise SlackError("invalid_payload")
         draft = self._draft(body)
-        draft.thread_ts = body.get("thread_ts")
+        seen_by_all = body.get("response_type") == "in_channel"
+        if seen_by_all:  # Slack shows what one user sees in the channel, whatever the body says
+            draft.thread_ts = body.get("thread_ts")
         if draft.thread_ts and draft.thread_ts not in channel.messages:
             raise SlackError("thread_not_found")
-        seen_by_all = body.get("response_type") == "in_channel"
         message = self._world.posting.create(
             installation.bot,
             channel,

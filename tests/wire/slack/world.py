@@ -296,6 +296,19 @@ class World(Setup):
             link += f"?thread_ts={message.thread_ts}&cid={message.channel.id}"
         return link
 
+    def answers_to(self, interaction: Interaction) -> list[Message]:
+        """Return what was shown for a deed: by response_url, or to its user alone in the thread."""
+        pressed = interaction.message
+        thread = pressed.thread_ts if pressed is not None else None
+        whispered = [
+            message
+            for message in self.messages
+            if thread is not None
+            and (message.visible_to, message.thread_ts) == (interaction.user.id, thread)
+            and message.at >= interaction.started
+        ]
+        return interaction.messages + [m for m in whispered if m not in interaction.messages]
+
     def response_url(self, interaction: Interaction) -> str:
         """Return where an interaction is answered without a token."""
         return f"{self.base_url}/commands/{interaction.secret}"

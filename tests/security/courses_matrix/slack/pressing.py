@@ -72,7 +72,7 @@ class Pressing(Using):
 
     async def _told_or_asked(self, done: Interaction) -> None:
         """Wait until the person of a deed is told something, or shown a modal."""
-        await self.house.until(lambda: done.opened or done.messages or None)
+        await self.house.until(lambda: done.opened or self.world.answers_to(done) or None)
 
     async def _begun(self, lane: Lane, block: Json, action: str, choice: str | None) -> Interaction:
         click = await self.world.click(lane.user, self._holder(lane, [block]), action, choice)

@@ -32,6 +32,8 @@ from tests.wire.discord.message_payloads import dispatched
 from tests.wire.discord.payloads import guild_create_payload, own_user_payload
 from tests.wire.discord.world import World
 
+pytestmark = pytest.mark.costly
+
 COURSE, OTHER = "biology", "algebra"
 ADMINS = ("owner", "administrator", "manager")
 NAMED = ("tutor", "person")
@@ -150,6 +152,7 @@ def meant(who: str, limit: str | None, place: str) -> bool:
     return who in ADMINS or (who in NAMED and limit in (None, COURSE))
 
 
+@pytest.mark.costly
 async def test_staff_are_admins_and_who_is_named_for_the_course_that_answers(
     server: Server,
 ) -> None:
@@ -173,6 +176,7 @@ async def test_staff_are_admins_and_who_is_named_for_the_course_that_answers(
     assert cells > 180
 
 
+@pytest.mark.costly
 async def test_what_a_channel_permits_is_no_matter(server: Server) -> None:
     """All of a channel's permissions, Manage Server among them, make nobody an admin."""
     world, creator = server.world, server.people["creator"]

@@ -151,6 +151,7 @@ def test_what_does_not_fit_one_message_is_left_out_but_not_its_sources() -> None
     assert post.buttons
 
 
+@pytest.mark.costly
 def test_a_model_that_never_ends_fills_twelve_messages_and_no_more() -> None:
     posts = answer(of_text("\n\n".join([LONG_WORD] * 400)), quoted=False)
     assert_postable(posts)
@@ -159,6 +160,7 @@ def test_a_model_that_never_ends_fills_twelve_messages_and_no_more() -> None:
     assert "The rest does not fit here." in posts[-1].notes
 
 
+@pytest.mark.costly
 def test_a_growing_answer_is_cut_to_one_message_and_closes_its_code() -> None:
     post = growing("```python\n" + "x = 1\n" * 1_500, REQUEST)
     assert_postable([post])
@@ -257,6 +259,7 @@ def test_a_sentence_of_ours_shows_a_readers_words_as_they_are() -> None:
     assert sentence("No section “**@here**”.").text == "No section “\\*\\*@\u200bhere\\*\\*”."
 
 
+@pytest.mark.costly
 @settings(max_examples=100, deadline=None)
 @given(st.text(min_size=1, max_size=6_000), st.booleans())
 def test_whatever_a_model_writes_can_be_posted(text: str, one_message: bool) -> None:
@@ -265,6 +268,7 @@ def test_whatever_a_model_writes_can_be_posted(text: str, one_message: bool) -> 
     assert_postable([growing(text, uuid4())])
 
 
+@pytest.mark.costly
 def test_attacks_in_the_models_words_titles_and_questions_ping_and_link_nowhere() -> None:
     for text in attack_texts("unicode", "blns", "commonmark", step=12):
         assert_harmless(text)

@@ -31,6 +31,7 @@ FIELDS = (
 )
 
 
+@pytest.mark.costly
 @given(st.dictionaries(st.sampled_from(["id", "channel_id", "author", "guild_id", *FIELDS]), JSON))
 def test_any_payload_is_read_or_refused(payload: dict[str, Any]) -> None:
     try:
@@ -41,6 +42,7 @@ def test_any_payload_is_read_or_refused(payload: dict[str, Any]) -> None:
     assert incoming is None or incoming.channel == str(message.channel_id)
 
 
+@pytest.mark.costly
 @given(st.sampled_from([f for f in FIELDS if f != "type"]), JSON)
 def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> None:
     incoming = heard_message(read_message({**GOOD, field: value}), ME, KnownSurroundings())
@@ -50,6 +52,7 @@ def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> Non
     assert incoming.workspace == GOOD["guild_id"]
 
 
+@pytest.mark.costly
 @given(JSON)
 def test_what_is_said_in_a_server_is_never_taken_for_a_direct_message(guild: Any) -> None:
     try:

@@ -18,6 +18,7 @@ def embedder(models: Path) -> LocalEmbedder:
     return LocalEmbedder(installed_model(), models, threads=1)
 
 
+@pytest.mark.costly
 async def test_held_out_lines_are_told_apart(embedder: LocalEmbedder) -> None:
     pointing = Pointing(embedder)
     found = [await pointing.only_points(line) for line in lines(HELD_OUT_POINTS)]
@@ -34,6 +35,7 @@ async def test_no_question_only_points_for_a_model_of_other_dimensions() -> None
     assert not await Pointing(HashingEmbedder(dimensions=256)).only_points("can you answer that?")
 
 
+@pytest.mark.costly
 async def test_the_shipped_weights_are_those_that_the_lines_give(models: Path) -> None:
     train = [*lines(POINTS), *lines(NAMES)]
     labels = np.array([1.0] * len(lines(POINTS)) + [0.0] * len(lines(NAMES)))

@@ -29,6 +29,8 @@ from tests.answered import (
 from tests.unit.adapters.markdown.discord_client import code_shown, leaves_code_open
 from tests.wire.slack.entities import written
 
+pytestmark = pytest.mark.costly
+
 EXAMPLES = int(os.environ.get("CODE_EXAMPLES", "60"))
 """Of each property; a run before a release tries thousands."""
 CORPORA = Path(__file__).parents[5] / "shared" / "corpora"

@@ -17,6 +17,8 @@ from tests.answered import terminal
 from tests.deep_marks import DEEP_TEXTS, deep_texts
 from tests.samples import chunk, citation, request, response
 
+pytestmark = pytest.mark.costly
+
 MOST_ASKED, MOST_QUOTED = 999, 3_000
 
 

@@ -54,6 +54,7 @@ def assert_harmless(message: str) -> None:
     assert (client.pings, client.links, client.widgets, raw_pings(message)) == ([], [], [], [])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("trap", TRAPS)
 def test_nothing_pings_or_links_however_far_the_answer_has_come(trap: str) -> None:
     text = f"Look: {trap} and then **{trap}** and\n\n{trap}\n\n`code` {trap}"
@@ -73,6 +74,7 @@ def test_the_attacks_of_the_corpus_do_not_ping_or_link() -> None:
                 assert_harmless(part)
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=400)
 @example(
     r"[a\](https://evil.example)\[a](https://evil.example)\<@123456789012345678>"
@@ -90,6 +92,7 @@ def test_no_mixture_of_traps_pings_or_links(text: str) -> None:
     assert_harmless(shown(text))
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=200)
 @given(st.text("`@everyone\n~ <1>", max_size=60))
 def test_code_cannot_break_out_of_its_fence(code: str) -> None:

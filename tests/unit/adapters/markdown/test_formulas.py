@@ -97,6 +97,7 @@ def test_a_matrix_is_drawn() -> None:
     assert 500 < len(picture) < 50_000
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "latex",
     [

@@ -53,6 +53,7 @@ def test_a_pile_is_cut_in_the_name_of_a_thread(mark: str, joiner: str, code: str
     assert name.endswith("algo here?")
 
 
+@pytest.mark.costly
 @given(st.lists(piled, max_size=6).map("".join))
 def test_no_letter_has_more_than_a_few_marks(text: str) -> None:
     shown = without_piles(text)

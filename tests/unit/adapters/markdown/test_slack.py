@@ -100,6 +100,7 @@ def test_nothing_pings_or_links_however_far_the_answer_has_come(trap: str) -> No
     assert_harmless(words(trap))
 
 
+@pytest.mark.costly
 def test_the_attacks_of_the_corpus_do_not_ping_or_link() -> None:
     for text in attack_texts("unicode", "blns", step=3):
         for message in (shown(text), shown(f"> {text}\n\n- {text}")):
@@ -108,6 +109,7 @@ def test_the_attacks_of_the_corpus_do_not_ping_or_link() -> None:
         assert_harmless(words(text))
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=200)
 @given(
     st.lists(

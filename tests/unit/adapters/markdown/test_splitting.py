@@ -74,6 +74,7 @@ def markdown_passages() -> list[str]:
     return [passage for page in pages for passage in passages(page)]
 
 
+@pytest.mark.costly
 def test_no_passage_of_our_own_pages_is_torn_too_long_or_lost() -> None:
     for page in sorted((ROOT / "docs").glob("*.md")):
         for passage in [page.read_text(encoding="utf-8"), *passages(page)]:
@@ -240,6 +241,7 @@ SNIPPETS = st.sampled_from(
 DOCUMENTS = st.lists(SNIPPETS | st.text(max_size=12), max_size=80).map("".join)
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=300)
 @given(DOCUMENTS, st.integers(40, 200))
 def test_of_any_text_nothing_is_lost_and_nothing_is_too_long(text: str, limit: int) -> None:
@@ -251,6 +253,7 @@ def test_of_any_text_nothing_is_lost_and_nothing_is_too_long(text: str, limit: i
         assert re.sub(r"\s", "", part.text) in {kept, ""}
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=200)
 @given(DOCUMENTS, st.integers(60, 200))
 def test_no_grapheme_of_any_text_is_torn(text: str, limit: int) -> None:
@@ -264,6 +267,7 @@ def test_no_grapheme_of_any_text_is_torn(text: str, limit: int) -> None:
         assert position in ends or any(len(g) > limit // 2 for g in iter_graphemes(text))
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=150)
 @given(
     st.lists(

@@ -120,6 +120,7 @@ def test_the_buttons_of_a_long_answer_stand_below_its_last_message() -> None:
     assert URL in posts[-1].notes
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("one_message", [True, False])
 def test_a_model_that_never_ends_fills_six_messages_and_no_more(one_message: bool) -> None:
     endless = of_text("\n\n".join([LONG_WORD] * 900))
@@ -130,6 +131,7 @@ def test_a_model_that_never_ends_fills_six_messages_and_no_more(one_message: boo
     assert "The rest does not fit here." in posts[-1].notes
 
 
+@pytest.mark.costly
 def test_code_that_grows_by_its_escapes_still_fits() -> None:
     posts = answer(of_text("```\n" + "a<b && c>d\n" * 700 + "```\n"), quoted=False)
     assert_postable(posts)
@@ -154,6 +156,7 @@ def test_many_footnotes_lose_their_quotes_first_and_go_on_below() -> None:
     assert posts[-1].buttons
 
 
+@pytest.mark.costly
 def test_a_growing_answer_is_cut_to_one_message_and_closes_its_code() -> None:
     post = growing("```python\n" + "x < 1\n" * 1_500, REQUEST)
     assert_postable([post])
@@ -286,6 +289,7 @@ def test_whatever_a_model_writes_can_be_posted(text: str, one_message: bool) -> 
     assert_postable([growing(text, uuid4()), sentence(f".{text}")])
 
 
+@pytest.mark.costly
 @settings(max_examples=15, deadline=None)
 @given(st.text("&<>`*\n a", min_size=4_000, max_size=12_000))
 def test_characters_that_become_longer_can_be_posted(text: str) -> None:
@@ -294,6 +298,7 @@ def test_characters_that_become_longer_can_be_posted(text: str) -> None:
     assert_postable([growing(text, uuid4()), sentence(f".{text}")])
 
 
+@pytest.mark.costly
 def test_attacks_in_the_models_words_titles_and_questions_ping_and_link_nowhere() -> None:
     for text in attack_texts("unicode", "blns", "commonmark", step=20):
         assert_harmless(text)

@@ -35,6 +35,7 @@ GOOD = {
 ELSE = ("edited", "files", "team", "user_team", "thread_ts", "parent_user_id", "channel_type")
 
 
+@pytest.mark.costly
 @given(JSON)
 def test_any_body_is_read_or_refused(payload: Any) -> None:
     try:
@@ -46,6 +47,7 @@ def test_any_body_is_read_or_refused(payload: Any) -> None:
     id_of(body)
 
 
+@pytest.mark.costly
 @given(st.sampled_from(ELSE), JSON)
 def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> None:
     body = readable_body({"event": {**GOOD, field: value}})
@@ -55,6 +57,7 @@ def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> Non
     assert incoming.text == "why?"
 
 
+@pytest.mark.costly
 @given(st.lists(RICH), st.lists(RICH))
 def test_blocks_and_attachments_of_any_form_raise_nothing(blocks: Any, attachments: Any) -> None:
     message = readable_message({**GOOD, "blocks": blocks, "attachments": attachments})

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from adapters.slack.mrkdwn_parser import from_mrkdwn
 
+pytestmark = pytest.mark.costly
+
 TOKENS = (
     *("*a ", "*", "_a ", "~a", "`a", "`", "```", "```\n", "<@U1", "<@U1>", "<a://", "<mailto:"),
     *("&gt; ", "> ", "&lt;", "\n", "a", " ", "[", "![", "](", "\\", "a*", "_a_", "*_a", "|", "é"),

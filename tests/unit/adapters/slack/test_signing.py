@@ -113,6 +113,7 @@ def test_another_secret_or_body_is_refused() -> None:
     assert not is_slack(BODY.encode() + b" ", [stamp], [signature])
 
 
+@pytest.mark.costly
 @given(st.lists(st.text()), st.lists(st.text()), st.binary())
 def test_nothing_garbled_is_accepted_or_raises(
     stamps: list[str], signatures: list[str], body: bytes

@@ -50,6 +50,7 @@ def reasons(reader: Reader, course: Course, known: Permits) -> list[str]:
     return [name for name, holds in found.items() if holds]
 
 
+@pytest.mark.costly
 @given(readers, courses, permits)
 def test_a_course_is_open_for_one_of_five_reasons_and_for_no_other(
     reader: Reader, course: Course, known: Permits
@@ -57,6 +58,7 @@ def test_a_course_is_open_for_one_of_five_reasons_and_for_no_other(
     assert may_read(reader, course, known) == bool(reasons(reader, course, known))
 
 
+@pytest.mark.costly
 @given(readers, courses, permits, tenants)
 def test_a_grant_opens_a_course_to_its_tenant_alone(
     reader: Reader, course: Course, known: Permits, other: Tenant
@@ -71,6 +73,7 @@ def test_a_grant_opens_a_course_to_its_tenant_alone(
     assert after == (before or other in known.standing_for(reader.tenants))
 
 
+@pytest.mark.costly
 @given(readers, st.lists(courses, max_size=6), permits)
 def test_the_list_holds_exactly_what_may_be_read(
     reader: Reader, there: list[Course], known: Permits
@@ -78,6 +81,7 @@ def test_the_list_holds_exactly_what_may_be_read(
     assert [*readable(reader, there, known)] == [c for c in there if may_read(reader, c, known)]
 
 
+@pytest.mark.costly
 @given(courses, permits)
 def test_a_place_without_any_tenant_reads_the_handbook_alone(
     course: Course, known: Permits
@@ -85,11 +89,13 @@ def test_a_place_without_any_tenant_reads_the_handbook_alone(
     assert may_read(Reader("discord"), course, known) == (course.course_id == "handbook")
 
 
+@pytest.mark.costly
 @given(courses, permits)
 def test_the_operators_terminal_reads_everything(course: Course, known: Permits) -> None:
     assert may_read(Reader(TERMINAL), course, known)
 
 
+@pytest.mark.costly
 @given(readers, courses, permits)
 def test_a_tenants_own_course_is_not_the_other_homes(
     reader: Reader, course: Course, known: Permits

@@ -15,11 +15,13 @@ NAMED = st.lists(st.builds(NamedStaff, st.sampled_from(StaffKind), IDS, COURSES)
 MEMBERS = st.builds(Member, IDS, st.booleans(), st.frozensets(IDS))
 
 
+@pytest.mark.costly
 @given(named=NAMED, course=COURSES)
 def test_who_is_no_member_is_never_staff(named: list[NamedStaff], course: str | None) -> None:
     assert not is_staff(None, named, course)
 
 
+@pytest.mark.costly
 @given(member=MEMBERS, named=NAMED, course=COURSES)
 def test_an_admin_is_always_staff_and_others_by_what_names_them_alone(
     member: Member, named: list[NamedStaff], course: str | None
@@ -31,6 +33,7 @@ def test_an_admin_is_always_staff_and_others_by_what_names_them_alone(
     assert is_staff(member, named, course) is meant
 
 
+@pytest.mark.costly
 @given(member=MEMBERS, named=NAMED, more=NAMED, course=COURSES)
 def test_naming_more_takes_nobody_out(
     member: Member, named: list[NamedStaff], more: list[NamedStaff], course: str | None

@@ -465,6 +465,7 @@ async def test_a_mere_number_is_the_section_that_follows_one_asked_for_by_number
     assert generator.tasks[1].in_order is is_section
 
 
+@pytest.mark.costly
 async def test_in_another_section_it_is_that_section(house: House) -> None:
     agent, session = house.agent(), uuid4()
     answers = [
@@ -480,6 +481,7 @@ async def test_in_another_section_it_is_that_section(house: House) -> None:
     assert begun == ["In fog the keeper rin"] * 2 + ["A supply boat brings "]
 
 
+@pytest.mark.costly
 async def test_a_follow_up_in_another_section_leaves_what_was_said_before(house: House) -> None:
     generator, session = ScriptedGenerator(first_words), uuid4()
     for question, section in ((COVERED, None), ("What does it weigh?", "Fog")):
@@ -812,6 +814,7 @@ async def test_a_follow_up_leans_on_a_question_in_parts(house: House) -> None:
 # --- an answer that is wanted again -------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_an_answer_is_seen_again_and_its_question_stays_the_topic(house: House) -> None:
     agent = house.agent()
     first = await agent.answer(asking())
@@ -853,6 +856,7 @@ async def test_a_model_is_given_the_wish_and_the_evidence_of_the_question(house:
     assert [turn.user_input for turn in task.history] == [COVERED]
 
 
+@pytest.mark.costly
 async def test_without_an_answer_before_it_a_wish_is_a_question(house: House) -> None:
     agent = house.agent()
     refused = await agent.answer(asking(UNCOVERED, score_threshold=1.0))

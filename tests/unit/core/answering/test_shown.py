@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def context() -> AnswerContext:
     return AnswerContext(asked, AgentConfiguration(), pending)
 
 
+@pytest.mark.costly
 @given(st.lists(st.text(alphabet="ab ", max_size=4)))
 def test_what_is_shown_is_always_the_text_that_was_given_last(texts: list[str]) -> None:
     answer, seen = context(), ""

@@ -99,6 +99,7 @@ async def test_another_wording_is_offered_it_and_never_shown_it(house: House, ho
     assert [one.question for one in answer.offered] == [COVERED]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("says", "shown", "offered"),
     [(0.97, True, False), (0.5, False, True), (None, False, True), (0.02, False, False)],
@@ -113,6 +114,7 @@ async def test_a_judging_model_decides_between_shown_and_offered(
     assert (answer.checked is not None, bool(answer.offered)) == (shown, offered)
 
 
+@pytest.mark.costly
 async def test_what_a_question_has_nothing_to_do_with_is_not_offered(
     house: House, home: Any
 ) -> None:
@@ -148,6 +150,7 @@ async def test_no_other_course_is_answered_by_it(house: House, home: Any) -> Non
     assert (answer.checked, answer.offered) == (None, ())
 
 
+@pytest.mark.costly
 async def test_a_question_about_a_section_or_a_quote_is_not_the_one_about_the_book(
     house: House, home: Any
 ) -> None:
@@ -203,6 +206,7 @@ def quoting_the_staff(task: GenerationTask) -> list[Claim]:
     ]
 
 
+@pytest.mark.costly
 async def test_a_model_may_cite_what_the_staff_said_with_its_day(house: House, home: Any) -> None:
     await verified(home, answer_text="The keeper trims the wick every four hours [1].")
     writer = ScriptedGenerator(quoting_the_staff)
@@ -221,6 +225,7 @@ async def test_a_model_may_cite_what_the_staff_said_with_its_day(house: House, h
     assert all(one.chunk.verified_on is None for one in passages_of(stored))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("how", ["retired", "stale", "denied by the judge", "of other staff"])
 async def test_a_model_is_not_given_what_does_not_hold(house: House, home: Any, how: str) -> None:
     await verified(home, tenant=GUEST if how == "of other staff" else HOME)
@@ -239,6 +244,7 @@ async def test_a_model_is_not_given_what_does_not_hold(house: House, home: Any, 
     assert not quoting_the_staff(task)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("locale", "place"), [("en", "Course staff"), ("de-AT", "Kursteam")])
 async def test_what_staff_said_stands_below_their_name_in_the_askers_language(
     house: House, home: Any, locale: str, place: str
@@ -252,6 +258,7 @@ async def test_what_staff_said_stands_below_their_name_in_the_askers_language(
     assert f"{place} › {COVERED}" in [place_of(passage.chunk) for passage in task.passages()]
 
 
+@pytest.mark.costly
 async def test_what_staff_said_is_not_carried_into_the_next_answer(house: House, home: Any) -> None:
     await verified(home, answer_text="The keeper trims the wick every four hours.")
     agent = house.agent(ScriptedGenerator(quoting_the_staff), stages=[stage_of(house)])

@@ -1,5 +1,6 @@
 """What holds in a place, by chat and by the operator's file, over any rules of both."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def test_the_table_of_values_knows_every_rule() -> None:
     assert VALUES.keys() == Rules.model_fields.keys()
 
 
+@pytest.mark.costly
 @given(chats, files)
 def test_a_rule_that_is_locked_is_as_without_chat_or_stricter(
     chat: dict[str, Rules], file: dict[str, OperatorRules]
@@ -47,6 +49,7 @@ def test_a_rule_that_is_locked_is_as_without_chat_or_stricter(
         assert value == getattr(alone, name) or value == STRICT.get(name, object())
 
 
+@pytest.mark.costly
 @given(chats, files)
 def test_chat_lifts_nothing_that_the_file_restricts(
     chat: dict[str, Rules], file: dict[str, OperatorRules]
@@ -59,6 +62,7 @@ def test_chat_lifts_nothing_that_the_file_restricts(
             assert getattr(alone, name) == getattr(holds, name) == strict
 
 
+@pytest.mark.costly
 @given(chats, files, st.sampled_from(PLACES), st.sampled_from([*STRICT]))
 def test_chat_may_always_restrict(
     chat: dict[str, Rules], file: dict[str, OperatorRules], place: str, name: str
@@ -67,6 +71,7 @@ def test_chat_may_always_restrict(
     assert getattr(in_force(PLACES, stricter, file), name) == STRICT[name]
 
 
+@pytest.mark.costly
 @given(chats, st.dictionaries(st.sampled_from(PLACES), chat_rules))
 def test_without_a_restriction_the_narrowest_counts_and_chat_before_the_file(
     chat: dict[str, Rules], said: dict[str, Rules]

@@ -38,6 +38,7 @@ def test_more_evidence_in_one_document_never_lowers_it(
     assert located_of(_signals(low, coverage)) <= located_of(_signals(high, coverage))
 
 
+@pytest.mark.costly
 @given(_units, _units, _units)
 def test_covering_more_of_the_question_never_lowers_it(
     share: float, coverage: float, more: float

@@ -232,6 +232,7 @@ def test_what_only_one_of_both_has_is_empty_on_the_other_side() -> None:
     assert differences("anything", []) == []
 
 
+@pytest.mark.costly
 def test_honest_quotes_of_the_handbook_are_believed_wherever_they_are_cut() -> None:
     chance = random.Random(7)
     for page in chance.sample(PAGES, 10):

@@ -167,6 +167,7 @@ async def test_neither_code_nor_a_bare_host_gets_past_the_checks(
     assert await flaw(checker, sentence, "Another bank lends to households.") is not None
 
 
+@pytest.mark.costly
 async def test_many_questions_at_once_do_not_push_each_other_out(checker: SupportChecker) -> None:
     asked = [f"What is the law of demand, number {n}?" for n in range(600)]
     flaws = await asyncio.gather(

@@ -74,6 +74,7 @@ def test_an_unknown_language_keeps_every_word_as_written(tag: str) -> None:
     assert not shared(encoder, "houses", "house")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("tag", "passage", "question"),
     [
@@ -85,6 +86,7 @@ def test_languages_without_spaces_are_cut_into_words(tag: str, passage: str, que
     assert shared(Bm25Encoder(tag), passage, question)
 
 
+@pytest.mark.costly
 def test_every_process_computes_the_same_vectors() -> None:
     script = f"from core.index.sparse import Bm25Encoder; print(Bm25Encoder().passages([{TEXT!r}]))"
     outputs = [

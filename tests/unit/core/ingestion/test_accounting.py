@@ -17,6 +17,8 @@ from tests.books import write_files
 from tests.library import COURSE, Library, failures
 from tests.source_trees import SITES, grow, on_disk
 
+pytestmark = pytest.mark.costly
+
 SHARED = Path(__file__).parents[5] / "shared"
 
 

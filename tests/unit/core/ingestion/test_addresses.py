@@ -81,12 +81,14 @@ def test_even_a_trusted_host_may_not_be_a_metadata_service(address: str) -> None
     assert not is_public(ip_address(address))
 
 
+@pytest.mark.costly
 @given(st.ip_addresses())
 def test_no_address_is_both_public_and_local(address: object) -> None:
     parsed = ip_address(str(address))
     assert not (is_public(parsed) and is_local(parsed))
 
 
+@pytest.mark.costly
 @given(st.ip_addresses(v=4))
 def test_a_mapped_address_is_judged_like_the_address_it_stands_for(address: object) -> None:
     plain, mapped = ip_address(str(address)), ip_address(f"::ffff:{address}")

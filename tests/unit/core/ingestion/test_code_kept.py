@@ -11,6 +11,8 @@ from core.markdown.code import code_in
 from core.markdown.writing import code_span, fenced
 from tests.answered import chunks_of, documents, without_blanks
 
+pytestmark = pytest.mark.costly
+
 EXAMPLES = int(os.environ.get("CODE_EXAMPLES", "60"))
 CORPORA = Path(__file__).parents[5] / "shared" / "corpora"
 DOCS = Path(__file__).parents[4] / "docs"

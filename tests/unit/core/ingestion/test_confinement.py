@@ -33,6 +33,7 @@ async def included(root: Path | None, path: str, dialect: str = "mdbook") -> str
     return " ".join(block.text for block in document.blocks)
 
 
+@pytest.mark.costly
 async def test_a_page_includes_files_of_its_course(course: Path) -> None:
     assert "Included text." in await included(course, "parts/one.md")
     assert "Shared text." in await included(course, "../shared.md")
@@ -44,6 +45,7 @@ async def test_nothing_is_included_without_a_root(course: Path) -> None:
     assert "Shared text." not in text
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "path",
     [

@@ -107,12 +107,14 @@ HOSTILE = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_e_books_end_in_text_or_a_sentence(name: str) -> None:
     files, said = HOSTILE[name]
     assert (await said_of(ParseJob(epub(_PAGE, others=files), "hostile.epub"))).startswith(said)
 
 
+@pytest.mark.costly
 async def test_archives_that_are_no_e_books_and_broken_ones_are_named() -> None:
     whole = epub(_PAGE)
     assert await said_of(ParseJob(whole[:-200], "half.epub")) == (

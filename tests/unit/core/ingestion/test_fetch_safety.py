@@ -253,6 +253,7 @@ async def test_every_collected_attack_is_refused_without_a_connection(
     assert sentinel.connections == 0
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not ATTACKS.exists(), reason="the collection of attacks is not here")
 async def test_every_collected_attack_is_refused_as_a_redirect_too(
     internet: Internet, book: Site, sentinel: Sentinel

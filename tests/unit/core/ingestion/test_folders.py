@@ -7,6 +7,8 @@ import pytest
 from core.ingestion.account.refusal import IngestionRefused
 from tests.library import BOOK, COURSE, Library, failures
 
+pytestmark = pytest.mark.costly
+
 # --- links --------------------------------------------------------------------------------
 
 

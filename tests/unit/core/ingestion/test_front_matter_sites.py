@@ -72,6 +72,7 @@ def test_what_jekyll_does_not_publish_is_left_out_with_a_reason(tmp_path: Path) 
     }.items() <= found.items()
 
 
+@pytest.mark.costly
 async def test_the_tags_of_liquid_are_gone_and_headings_are_linked(tmp_path: Path) -> None:
     read = await read_course(tmp_path, JEKYLL, base_url=None)
     assert [text for _, text in read.blocks("tides.md")] == [
@@ -143,6 +144,7 @@ def test_a_hugo_site_is_its_sections_by_weight(tmp_path: Path) -> None:
     }.items() <= reasons(site).items()
 
 
+@pytest.mark.costly
 async def test_shortcodes_are_gone_and_what_they_enclose_stays(tmp_path: Path) -> None:
     read = await read_course(tmp_path, HUGO, base_url=None)
     assert [text for _, text in read.blocks("content/waves/height.md")] == [
@@ -156,6 +158,7 @@ async def test_shortcodes_are_gone_and_what_they_enclose_stays(tmp_path: Path) -
     assert "https://course.example/sea/waves/foam-and-spray/#air-1" in links
 
 
+@pytest.mark.costly
 def test_a_site_whose_configuration_is_hostile_is_read_in_time(tmp_path: Path) -> None:
     bomb = "a: &a [x, x]\n" + "".join(
         f"{one}: &{one} [*{two}, *{two}]\n"

@@ -121,6 +121,7 @@ def test_an_address_that_may_mean_something_else_is_refused(name: str) -> None:
 # --- what is fetched -----------------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_repository_is_a_source_and_unchanged_it_is_not_fetched_again(
     server: GitServer, tides: Repository, library: Library
 ) -> None:
@@ -141,6 +142,7 @@ async def test_a_repository_is_a_source_and_unchanged_it_is_not_fetched_again(
     assert {document.origin for document in documents} == {source}
 
 
+@pytest.mark.costly
 async def test_a_branch_and_a_folder_are_all_that_is_taken(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -160,6 +162,7 @@ async def test_a_branch_and_a_folder_are_all_that_is_taken(
         await checkout(server, tmp_path / "held", server.source("tides.git", "@next/year#docs/fr"))
 
 
+@pytest.mark.costly
 async def test_only_plain_files_are_written(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -209,6 +212,7 @@ async def test_only_plain_files_are_written(
     assert (found.folder / "good.md").read_text() == "# Good\n\nText.\n"
 
 
+@pytest.mark.costly
 async def test_a_repository_that_is_too_large_is_refused_while_it_arrives(
     server: GitServer, tides: Repository, tmp_path: Path, random_bytes: bytes
 ) -> None:
@@ -218,6 +222,7 @@ async def test_a_repository_that_is_too_large_is_refused_while_it_arrives(
     assert size_of(tmp_path / "held") == 0
 
 
+@pytest.mark.costly
 async def test_files_that_grow_beyond_the_limit_once_unpacked_are_refused(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -237,6 +242,7 @@ def random_bytes() -> bytes:
 # --- where it is fetched from --------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_private_address_is_refused_unless_the_operator_names_it(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -258,6 +264,7 @@ async def test_http_is_refused_but_to_a_host_that_is_trusted(
         await checkout(server, tmp_path, "git+http://repo.example/tides.git")
 
 
+@pytest.mark.costly
 async def test_git_connects_to_the_address_that_was_checked(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -285,6 +292,7 @@ async def test_a_redirect_is_checked_like_the_first_address(
     assert server.fetches == 0
 
 
+@pytest.mark.costly
 async def test_a_repository_that_moved_is_fetched_from_its_new_address(
     server: GitServer, tides: Repository, tmp_path: Path
 ) -> None:
@@ -370,6 +378,7 @@ async def test_a_server_that_falls_silent_is_given_up(
 # --- what a failure leaves -----------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_fetch_that_fails_leaves_the_course_as_it_is(
     server: GitServer, tides: Repository, library: Library
 ) -> None:
@@ -386,6 +395,7 @@ async def test_a_fetch_that_fails_leaves_the_course_as_it_is(
     assert await library.edition() == before
 
 
+@pytest.mark.costly
 async def test_a_repository_that_was_emptied_does_not_empty_the_course(
     server: GitServer, tides: Repository, library: Library
 ) -> None:

@@ -34,6 +34,7 @@ def test_chapters_are_read_with_their_document_and_others_alone(tmp_path: Path) 
     )
 
 
+@pytest.mark.costly
 async def test_a_document_keeps_all_that_a_reader_sees(tmp_path: Path) -> None:
     read = await read_course(tmp_path, COURSE)
     assert read.failed == {}
@@ -142,6 +143,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_documents_end_in_text_or_a_sentence(tmp_path: Path, name: str) -> None:
     files = {f"{name}.tex": HOSTILE[name], "good.tex": "\\section{Good}\nDemand falls.\n"}

@@ -50,6 +50,7 @@ def test_front_matter_gives_title_and_metadata_as_they_are_written() -> None:
     assert page.warnings == ()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "yaml", ["title: [unclosed", "a: b: c", "&a [*a]", "x: " + "[" * 5000, "{[1]: 2}"]
 )

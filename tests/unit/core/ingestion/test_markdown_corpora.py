@@ -16,6 +16,8 @@ from core.ingestion.sites.detection import detect_site
 from core.ingestion.sites.page_files import include_reader
 from core.ingestion.sites.site import SiteKind
 
+pytestmark = pytest.mark.costly
+
 SHARED = Path(__file__).parents[5] / "shared"
 
 

@@ -63,6 +63,7 @@ async def test_headings_have_the_anchors_of_sphinx(tmp_path: Path) -> None:
     assert "intro.md" in {page.path for page in site.pages}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -211,6 +211,7 @@ def test_a_part_with_a_dtd_is_refused(plain_docx: bytes) -> None:
             parse_docx(with_member(plain_docx, "word/settings.xml", encoded))
 
 
+@pytest.mark.costly
 def test_an_archive_that_unpacks_to_too_much_is_refused(plain_docx: bytes) -> None:
     bomb = with_member(plain_docx, "word/media/zeros.bin", bytes(containers.MAX_UNPACKED_BYTES))
     assert len(bomb) < 1_000_000

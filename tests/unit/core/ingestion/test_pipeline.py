@@ -19,6 +19,8 @@ from core.text.sentences import Span
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, failures
 
+pytestmark = pytest.mark.costly
+
 
 class OtherEmbedder(HashingEmbedder):
     """A model whose vectors must never be mixed with those of the first."""

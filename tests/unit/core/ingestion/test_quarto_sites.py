@@ -59,6 +59,7 @@ def test_a_website_is_every_page_the_bars_first(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.costly
 async def test_references_are_words_and_labels_are_gone(tmp_path: Path) -> None:
     read = await read_course(tmp_path, BOOK)
     assert [text for _, text in read.blocks("index.qmd")] == [
@@ -128,6 +129,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "end"),
     [("_quarto.yml", "book:\n  chapters: *j\n"), ("_toc.yml", "root: x\nchapters: *j\n")],
@@ -138,6 +140,7 @@ def test_contents_that_grow_without_end_are_cut_off(tmp_path: Path, name: str, e
     assert [page.path for page in site.pages] == ["x.md"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -157,6 +160,7 @@ async def test_hostile_pages_end_in_text_or_a_reason(tmp_path: Path, hostile: st
     assert ("hostile.qmd" in read.documents) != ("hostile.qmd" in read.failed)
 
 
+@pytest.mark.costly
 async def test_an_include_from_outside_is_missing_and_the_page_is_read(tmp_path: Path) -> None:
     page = "{{< include ../secret.qmd >}}\n\n{{< include /../secret.qmd >}}\n\nText.\n"
     write_files(tmp_path, {"secret.qmd": "The secret."})

@@ -46,6 +46,7 @@ def test_a_site_is_its_toctrees_and_then_the_other_pages(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.costly
 async def test_a_page_keeps_all_that_a_reader_sees(tmp_path: Path) -> None:
     read = await read_course(tmp_path, COURSE)
     assert read.failed == {}
@@ -88,6 +89,7 @@ async def test_a_page_keeps_all_that_a_reader_sees(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.costly
 async def test_lines_levels_roles_and_links_are_those_of_the_page(tmp_path: Path) -> None:
     read: ReadCourse = await read_course(tmp_path, COURSE)
     lines = COURSE["tides.rst"].split("\n")
@@ -153,6 +155,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_pages_end_in_text_or_a_sentence(tmp_path: Path, name: str) -> None:
     files = {f"{name}.rst": HOSTILE[name], "good.rst": "Good\n====\n\nDemand falls.\n"}

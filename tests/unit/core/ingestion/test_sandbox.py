@@ -93,6 +93,7 @@ async def test_many_documents_at_once_each_get_their_own_answer() -> None:
     assert [d.blocks[0].text for d in documents] == [f"Text {n}." for n in range(8)]
 
 
+@pytest.mark.costly
 @linux_only
 async def test_a_memory_bomb_ends_at_one_gibibyte() -> None:
     bomb = ParseJob(b"<br>" * 6_000_000 + b"x", "bomb.html")
@@ -102,6 +103,7 @@ async def test_a_memory_bomb_ends_at_one_gibibyte() -> None:
         await assert_still_works(box)
 
 
+@pytest.mark.costly
 async def test_a_document_that_takes_too_long_is_given_up() -> None:
     async with Sandbox(seconds=1) as box:
         with pytest.raises(UnsupportedDocument, match=r"^takes longer than 1 s to read$"):
@@ -109,6 +111,7 @@ async def test_a_document_that_takes_too_long_is_given_up() -> None:
         await assert_still_works(box)
 
 
+@pytest.mark.costly
 @linux_only
 def test_the_kernel_ends_a_child_that_uses_its_processor_time() -> None:
     asked = b"".join(bytes(part) for part in job_parts(SLOW, 1))
@@ -118,6 +121,7 @@ def test_the_kernel_ends_a_child_that_uses_its_processor_time() -> None:
     assert ended.returncode == -signal.SIGXCPU
 
 
+@pytest.mark.costly
 @linux_only
 @pytest.mark.parametrize(
     ("blow", "reason"),
@@ -134,6 +138,7 @@ async def test_a_child_that_dies_costs_only_its_document(blow: signal.Signals, r
         await assert_still_works(box)
 
 
+@pytest.mark.costly
 @linux_only
 async def test_a_child_that_died_between_two_documents_is_replaced() -> None:
     async with Sandbox() as box:
@@ -142,6 +147,7 @@ async def test_a_child_that_died_between_two_documents_is_replaced() -> None:
         await assert_still_works(box)
 
 
+@pytest.mark.costly
 @linux_only
 async def test_a_cancelled_call_leaves_no_process_behind() -> None:
     async with Sandbox() as box:
@@ -156,6 +162,7 @@ async def test_a_cancelled_call_leaves_no_process_behind() -> None:
     assert children() == []
 
 
+@pytest.mark.costly
 @linux_only
 async def test_the_child_is_replaced_after_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "_BYTES_A_CHILD", 2 * len(GOOD.data))

@@ -98,12 +98,14 @@ def test_the_tesseract_of_this_machine_says_its_version_and_languages() -> None:
     assert found.languages
 
 
+@pytest.mark.costly
 def test_without_recognition_a_scan_is_refused_with_what_is_missing() -> None:
     reason = r"^has no text layer \(it is scanned\); to recognise scans, install something$"
     with pytest.raises(UnsupportedDocument, match=reason):
         parsed(scan_of(PROSE), UNREAD)
 
 
+@pytest.mark.costly
 def test_without_recognition_scanned_pages_are_named_with_what_is_missing() -> None:
     document = parsed(scan_of(PROSE, beside=[lines("Text.")]), UNREAD)
     assert [block.text for block in document.blocks] == ["Text."]
@@ -112,6 +114,7 @@ def test_without_recognition_scanned_pages_are_named_with_what_is_missing() -> N
     )
 
 
+@pytest.mark.costly
 def test_text_that_another_program_recognised_is_marked() -> None:
     page = "BT 3 Tr /F1 11 Tf 72 500 Td (Scanned page) Tj ET"
     [block] = parsed(pdf(page), UNREAD).blocks
@@ -129,6 +132,7 @@ def test_what_draws_a_page_without_end_costs_only_the_pages_without_text(tmp_pat
     )
 
 
+@pytest.mark.costly
 @without_windows
 def test_after_three_failures_in_a_row_no_further_page_is_tried(tmp_path: Path) -> None:
     recognition = Recognition(program(tmp_path, ': > "$0.$$"; exit 1'), "eng", 10)
@@ -168,6 +172,7 @@ def test_the_program_may_write_no_file(tmp_path: Path) -> None:
     assert (tmp_path / "tesseract.txt").read_text() == ""
 
 
+@pytest.mark.costly
 @without_windows
 @pytest.mark.parametrize(
     "said",

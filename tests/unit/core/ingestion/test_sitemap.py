@@ -145,6 +145,7 @@ def test_every_collected_bomb_is_refused() -> None:
             parse_sitemap(bomb.read_bytes(), 1_000_000)
 
 
+@pytest.mark.costly
 def test_more_addresses_than_a_sitemap_may_have_are_refused() -> None:
     locations = [f"http://a.example/{n}" for n in range(MAX_URLS + 1)]
     assert len(urls_of(urlset(*locations[1:]).encode())) == MAX_URLS
@@ -193,6 +194,7 @@ async def test_an_index_nested_too_deep_is_refused(site: Site, fetcher: Fetcher)
         await read_sitemap(fetcher, f"{site.url}/0.xml")
 
 
+@pytest.mark.costly
 async def test_an_index_of_too_many_parts_is_refused(site: Site, fetcher: Fetcher) -> None:
     parts = [f"/{n}.xml" for n in range(MAX_SITEMAPS)]
     site.routes |= {part: page(urlset()) for part in parts}
@@ -213,6 +215,7 @@ async def test_a_missing_part_fails_the_whole_so_that_nothing_seems_deleted(
         await read_sitemap(fetcher, f"{site.url}/all.xml")
 
 
+@pytest.mark.costly
 async def test_a_sitemap_that_unpacks_to_a_flood_is_refused(site: Site, fetcher: Fetcher) -> None:
     bomb = gzip.compress(b"<urlset>" + b" " * 30_000_000)
     site.routes["/sitemap.xml.gz"] = web.Response(body=bomb)

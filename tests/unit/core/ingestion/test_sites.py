@@ -286,6 +286,7 @@ def test_the_suffix_of_published_pages_can_be_told(tmp_path: Path) -> None:
     assert site.pages[0].url_path == "a/b.html"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -311,6 +312,7 @@ def test_a_broken_configuration_is_a_warning_and_a_plain_folder(
     assert len(site.warnings) == 1
 
 
+@pytest.mark.costly
 def test_a_navigation_that_multiplies_itself_ends(tmp_path: Path) -> None:
     levels = "\n".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]" for n in range(1, 12))
     files = {"mkdocs.yml": f"x0: &x0 [a.md]\n{levels}\nnav: *x11\n", "docs/a.md": "x"}

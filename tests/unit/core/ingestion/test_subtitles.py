@@ -69,6 +69,7 @@ async def test_a_citation_names_the_minute_and_links_to_it(tmp_path: Path) -> No
         assert read.chunks(name)[0].source_url == "https://course.example/book/week-1/Tides_a-1?t=0"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -19,6 +19,8 @@ from core.verified_answers.store import VerifiedAnswers
 from tests.books import LIGHTHOUSE
 from tests.library import COURSE, Library, open_library
 
+pytestmark = pytest.mark.costly
+
 QUOTE = "The keeper trims the wick of the lamp every four hours."
 
 

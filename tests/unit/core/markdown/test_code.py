@@ -21,6 +21,8 @@ from core.text.links import prose_without_links, shown_prose, without_links
 from core.text.sentences import sentence_spans
 from tests.answered import documents, letters, visible_letters, without_blanks
 
+pytestmark = pytest.mark.costly
+
 EXAMPLES = int(os.environ.get("CODE_EXAMPLES", "100"))
 """Of each property; a run before a release tries thousands."""
 PIECES = (

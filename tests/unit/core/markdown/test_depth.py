@@ -27,6 +27,7 @@ def text_of(tokens: Sequence[Token]) -> str:
     return "".join(text_of(t.children) if t.children else t.content for t in tokens)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("text", DEEP_TEXTS.values(), ids=DEEP_TEXTS.keys())
 def test_repeated_marks_are_parsed_shallowly(text: str) -> None:
     assert depth_of(parser().parse(text)) < DEEPEST
@@ -36,6 +37,7 @@ def test_repeated_marks_are_parsed_shallowly(text: str) -> None:
     lasting(text)
 
 
+@pytest.mark.costly
 @given(deep_texts)
 @settings(deadline=None, max_examples=60)
 def test_marks_of_any_kind_inside_each_other_are_parsed_shallowly(text: str) -> None:

@@ -118,6 +118,7 @@ async def test_other_questions_and_staff_are_answered_in_full(house: House) -> N
     assert COVERED_FACT in answer.response_text
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "question",
     [
@@ -134,6 +135,7 @@ async def test_words_around_a_task_and_names_of_its_own_hide_it_from_no_one(
     assert (await agent.answer(of_student(question))).held_to is PolicyMode.HINTS
 
 
+@pytest.mark.costly
 async def test_three_hints_each_say_more(house: House) -> None:
     agent, user, session = agent_of(house, HINTS), str(uuid4()), uuid4()
     same: dict[str, Any] = {"user_id": user, "session_id": session}
@@ -201,6 +203,7 @@ async def asked_twice(agent: Agent) -> AgentResponse:
     return await agent.answer(of_student(**same))
 
 
+@pytest.mark.costly
 async def test_no_model_log_or_row_ever_has_the_solution(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.costly
+
 
 def test_no_sdk_is_loaded_before_it_is_used() -> None:
     code = """\

@@ -12,6 +12,7 @@ def event(text: str, end: str) -> bytes:
     return f"data: {json.dumps(said)}{end}{end}".encode()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("size", [1, 7, 64, 10_000])
 @pytest.mark.parametrize("kind", ["streams", "events"])

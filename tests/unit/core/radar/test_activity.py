@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ def numbers_of(
     return found
 
 
+@pytest.mark.costly
 @given(weeks, weeks, st.integers(LEAST, 4))
 def test_no_combination_of_two_weeks_numbers_is_about_few(
     first: list[Event], second: list[Event], k: int
@@ -76,6 +78,7 @@ def test_no_combination_of_two_weeks_numbers_is_about_few(
                 assert np.linalg.matrix_rank(np.vstack([matrix, row])) > rank
 
 
+@pytest.mark.costly
 @given(weeks, st.integers(LEAST, 4))
 def test_votes_and_askers_are_told_of_k_people_alone(asked: list[Event], k: int) -> None:
     for one in activity_of(asked, k):
@@ -91,6 +94,7 @@ def test_votes_and_askers_are_told_of_k_people_alone(asked: list[Event], k: int)
             assert len(set(voters)) >= k
 
 
+@pytest.mark.costly
 @given(weeks, st.sampled_from(PEOPLE), st.integers(LEAST, 4))
 def test_a_section_is_named_for_k_people_alone(asked: list[Event], person: str, k: int) -> None:
     """A section that one person less would hide is there because k people asked or voted."""

@@ -18,6 +18,8 @@ from core.retrieval.retriever import Retriever
 from core.storage.catalogue import SectionRecord
 from tests.library import COURSE, Library, open_library
 
+pytestmark = pytest.mark.costly
+
 STATUTE = """# Harbour rules
 
 ## Part 1 Scope

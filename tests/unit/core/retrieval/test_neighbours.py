@@ -13,6 +13,8 @@ from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from tests.library import COURSE, Library, open_library
 
+pytestmark = pytest.mark.costly
+
 PARAGRAPHS = [
     f"Paragraph {number} tells of harbour {number}: "
     + f"its quay was built of stone {number}. " * 22

@@ -37,6 +37,7 @@ def ranked(found: Found) -> list[Ranked]:
     return order.at(np.arange(len(order)))
 
 
+@pytest.mark.costly
 @given(entries=_entries, data=st.data())
 def test_the_order_in_which_chunks_were_found_makes_no_difference(
     entries: list[tuple[float, float, int]], data: st.DataObject
@@ -50,6 +51,7 @@ def test_the_order_in_which_chunks_were_found_makes_no_difference(
     assert _rounded(shuffled) == _rounded(ranked(found))
 
 
+@pytest.mark.costly
 @given(entries=_entries)
 def test_every_chunk_comes_once_and_the_best_of_each_document_first(
     entries: list[tuple[float, float, int]],

@@ -15,6 +15,8 @@ from core.storage.catalogue import Catalogue
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, open_library
 
+pytestmark = pytest.mark.costly
+
 QUESTION = RetrievalToolInput(query_text="How many tides does the moon raise?", score_threshold=0.0)
 OTHER = Course(course_id="currents", title="Currents")
 

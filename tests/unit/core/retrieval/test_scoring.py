@@ -56,6 +56,7 @@ def test_a_score_lies_between_0_and_1(scale: ScoreScale, evidence: RawEvidence) 
     assert 0.0 < scale.score(evidence) < 1.0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("scale", _SCALES)
 @given(evidence=_evidence, more=_evidence)
 def test_no_part_of_the_evidence_ever_lowers_a_score(

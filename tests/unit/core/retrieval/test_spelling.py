@@ -51,6 +51,7 @@ def test_without_a_vocabulary_nothing_is_mended() -> None:
     assert speller(Counter()).mend("What is meosis?") == Mended("What is meosis?")
 
 
+@pytest.mark.costly
 @given(st.lists(st.sampled_from([*BOOK, *FUNCTION_WORDS, *map(str.title, BOOK)]), min_size=1))
 def test_a_question_of_book_words_is_never_altered(words: list[str]) -> None:
     question = " ".join(words)

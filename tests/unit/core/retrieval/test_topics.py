@@ -8,6 +8,8 @@ import pytest
 from core.retrieval.topics import Likely, Topic, Topics
 from tests.library import COURSE, Library, open_library
 
+pytestmark = pytest.mark.costly
+
 CELLS = """# Cells
 
 This chapter has three parts.

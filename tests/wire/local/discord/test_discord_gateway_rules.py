@@ -54,6 +54,7 @@ async def test_too_few_shards_are_refused(server: DiscordServer) -> None:
     assert await first_frame(server, None) == 4011
 
 
+@pytest.mark.costly
 async def test_a_bot_with_too_few_shards_says_so(one_course: Path, tmp_path: Path) -> None:
     async with a_trial(one_course, tmp_path, start=False) as trial:
         trial.world.limits.guilds_a_shard = 0
@@ -62,6 +63,7 @@ async def test_a_bot_with_too_few_shards_says_so(one_course: Path, tmp_path: Pat
         assert "set GLOSSATOR_DISCORD__SHARDS higher" in trial.bot.log
 
 
+@pytest.mark.costly
 async def test_a_bot_that_has_begun_all_sessions_of_the_day_waits_for_more(
     one_course: Path, tmp_path: Path
 ) -> None:

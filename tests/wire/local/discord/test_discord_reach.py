@@ -78,6 +78,7 @@ async def test_without_the_intent_rest_empties_content_too(
     assert [message["content"] for message in listed] == [f"<@{world.bot.id}> hello", ""]
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not DESCRIPTION.exists(), reason="the platform's description is not at hand")
 async def test_the_fast_check_agrees_with_jsonschema(
     server: DiscordServer, world: World, ann: User

@@ -265,6 +265,7 @@ async def test_the_world_can_be_watched(world: World, ann: User) -> None:
     await feed.aclose()
 
 
+@pytest.mark.costly
 async def test_it_runs_by_itself() -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.wire.discord", "--port", "0"),

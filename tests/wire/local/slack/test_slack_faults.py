@@ -99,6 +99,7 @@ async def test_a_slow_answer_is_a_timeout_for_an_impatient_client(
     assert len(world.transcript(world.channel)) == 1
 
 
+@pytest.mark.costly
 async def test_one_envelope_comes_twice(
     server: SlackServer, app: TrialApp, world: World, ann: User
 ) -> None:

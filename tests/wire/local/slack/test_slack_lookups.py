@@ -3,6 +3,7 @@
 import asyncio
 
 import aiohttp
+import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.wire.slack import ChannelKind, SlackServer, User, World
@@ -49,6 +50,7 @@ async def test_a_bot_joins_a_channel_and_is_told(
     assert await refusal(lambda: client.reactions_remove(**at, name="eyes")) == "no_reaction"
 
 
+@pytest.mark.costly
 async def test_an_app_hears_of_reactions_that_are_added_and_removed(
     server: SlackServer, world: World, ann: User
 ) -> None:

@@ -28,6 +28,7 @@ from tests.wire.replies.discord.jobs import (
 from tests.wire.replies.jobs import QUESTION, finished
 
 
+@pytest.mark.costly
 async def test_a_formula_that_cannot_be_read_is_attached_as_a_picture(
     client: discord.Client, world: World, ann: User
 ) -> None:

@@ -67,6 +67,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- a write that may have been applied ---------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)
 @pytest.mark.parametrize("route", [POST, THREAD, EDIT])
 async def test_whatever_happens_to_a_request_a_mention_is_answered_once(
@@ -281,6 +282,7 @@ async def test_many_answers_in_one_channel_keep_to_the_buckets(
     assert len(by_bot(world, world.channel)) == 8
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["thread", "reply", "command", "private"])
 async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer(

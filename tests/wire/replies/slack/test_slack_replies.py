@@ -136,6 +136,7 @@ async def test_a_withdrawn_text_is_gone_at_once(
     assert body(message) == "A tree [1]."
 
 
+@pytest.mark.costly
 async def test_a_long_answer_goes_on_in_the_thread(
     shared: Workspaces, world: World, ann: User
 ) -> None:
@@ -237,6 +238,7 @@ async def test_who_dies_before_a_private_sentence_has_sent_none(
     assert by_bot(world, ann) == []
 
 
+@pytest.mark.costly
 async def test_an_answer_is_taken_back(shared: Workspaces, world: World, ann: User) -> None:
     question = await world.say(ann, world.channel, QUESTION)
     kept = Kept()

@@ -32,6 +32,7 @@ PRIVATE_BUTTONS = ["Helpful", "Not helpful", "Evidence", "Share"]
 # --- what only one reader sees ----------------------------------------------------------------
 
 
+@pytest.mark.costly
 async def test_a_private_answer_is_one_message_by_one_use_of_the_commands_address(
     server: SlackServer, ann: User
 ) -> None:

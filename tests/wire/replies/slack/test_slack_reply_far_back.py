@@ -35,6 +35,7 @@ async def left_behind(shared: Workspaces, job: Job) -> None:
         await opened(shared, job, kept)
 
 
+@pytest.mark.costly
 async def test_a_question_posted_long_ago_is_found_and_not_posted_again(
     shared: Workspaces, world: World, ann: User
 ) -> None:

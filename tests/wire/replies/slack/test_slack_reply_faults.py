@@ -75,6 +75,7 @@ def assert_whole(world: World, text: str) -> None:
 # --- a write that may have been applied ---------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)
 @pytest.mark.parametrize("method", [POST, UPDATE, START, APPEND, STOP])
 async def test_whatever_happens_to_a_call_there_is_one_whole_answer(
@@ -103,6 +104,7 @@ async def test_whatever_happens_to_the_posted_question_there_is_one_of_it(
     assert (body(question), body(answer)) == (f"> {QUESTION}", "A tree [1].")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)
 async def test_whatever_happens_to_a_deletion_nothing_of_the_longer_answer_stays(
     shared: Workspaces, server: SlackServer, ann: User, fault: ApiFault
@@ -148,6 +150,7 @@ async def test_a_placeholder_that_nobody_kept_is_found_and_not_posted_again(
     assert kept.posted.messages == ids(*by_bot(world))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("known", [0, 1, 2])
 async def test_parts_that_nobody_kept_are_found_and_not_posted_again(
     shared: Workspaces, world: World, ann: User, known: int
@@ -186,6 +189,7 @@ async def test_a_growing_answer_of_a_dead_process_is_taken_over_where_it_stands(
     assert_whole(world, "A tree [1].")
 
 
+@pytest.mark.costly
 async def test_an_orphan_is_tidied_away_and_nothing_else(
     shared: Workspaces, world: World, ann: User
 ) -> None:
@@ -221,6 +225,7 @@ async def test_a_stray_question_is_tidied_away(shared: Workspaces, world: World,
 # --- storms -------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["message", "command"])
 async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer(
@@ -253,6 +258,7 @@ async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer
     assert all(one.stream is None for one in shown)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("minute", [6.0, pytest.param(60.0, marks=pytest.mark.slow)])
 async def test_thirty_answers_at_once_keep_to_the_tiers(
     monkeypatch: pytest.MonkeyPatch, minute: float, figure: Figure

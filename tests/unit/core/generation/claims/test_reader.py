@@ -303,6 +303,7 @@ FRAGMENTS = st.lists(
 ).map("".join)
 
 
+@pytest.mark.costly
 @settings(max_examples=600, deadline=None)
 @given(FRAGMENTS, st.lists(st.integers(0, 300), max_size=12))
 @example(answer(("A one.", [1]), ("- b", [2]), missing="part"), [3, 9, 20, 30, 55])
@@ -315,6 +316,7 @@ def test_the_pieces_that_a_text_comes_in_make_no_difference(text: str, cuts: lis
     assert parts == read(text) == read(text, piece=1)
 
 
+@pytest.mark.costly
 @settings(max_examples=300, deadline=None)
 @given(st.text() | FRAGMENTS)
 def test_no_text_is_an_error_and_every_quote_is_the_books(text: str) -> None:
@@ -332,6 +334,7 @@ SENTENCES = st.lists(WORDS, min_size=2, max_size=8).map(lambda ws: " ".join(ws).
 NUMBERS = st.lists(st.integers(1, 3), min_size=1, max_size=4)
 
 
+@pytest.mark.costly
 @settings(deadline=None)
 @given(st.lists(st.tuples(SENTENCES, NUMBERS), max_size=6))
 def test_what_is_written_in_either_form_is_read_as_it_was_meant(
@@ -343,6 +346,7 @@ def test_what_is_written_in_either_form_is_read_as_it_was_meant(
         assert [(claim.text, claim.quotes) for claim in claims(text)] == wanted
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "garbage", ["{", "[", '{"', '{"claims": [', "\\", "a. ", "...", "`", "\n", "| a", "[1]", "]}"]
 )
