@@ -10,6 +10,7 @@ from core.answering.material import Material
 from core.answering.notices import notices
 from core.answering.quote_context import is_short, place_in_book, quoted_part
 from core.generation.base import Claim, ModelCall
+from core.generation.claims.item_numbers import ItemNumbers
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, CitedPlace, below_mark, is_block, presentable
 from core.grounding.codes import missing_codes
@@ -63,6 +64,7 @@ class AnswerDraft:
         self.text = ""
         """What of it may be shown."""
         self._ledger = CitationLedger(self.material.chunks)
+        self._items = ItemNumbers()
         self._before = Sureness(0.0, 0.0)
         """Of the turn before."""
         self._differences: Sequence[Difference] = ()
@@ -152,6 +154,7 @@ class AnswerDraft:
 
     def add(self, claim: Claim, places: Sequence[CitedPlace], lead_in: Claim | None = None) -> str:
         """Take up, and return, a claim that holds, after the line that leads in to it."""
+        claim = self._items.counted(claim) if self.by_model else claim
         piece = self._ledger.cite(below_mark(claim.text, claim.lead), places)
         self.tally.released += 1
         above = [
@@ -166,6 +169,10 @@ class AnswerDraft:
         glue = "\n\n" if above else self._glue(claim, begins=not before)
         after = self._append(piece, glue)
         return "".join((*above, before, after))
+
+    def pass_over(self, claim: Claim) -> None:
+        """Take note of a claim that is not shown: the items after it in a list move up."""
+        self._items.pass_over(claim)
 
     def add_without(self, part: str, *, within: bool) -> str:
         """Say that there is nothing on a part of the question."""

@@ -113,6 +113,7 @@ class DraftChecks:
             lead_in, self._lead_in = self._lead_in, None
             self._draft.add(claim, places, lead_in)
             return
+        self._draft.pass_over(claim)
         if not _is_item(claim):  # of a list, the next item may stand
             self._lead_in = None
         logger.debug("a claim was rejected: %s", flaw or "held back")

@@ -54,14 +54,18 @@ class Material:
                 self.carried.add(kept.chunk_id)
         return bool(self.carried)
 
-    def look_up(self, retrieval: Retrieval) -> list[Passage]:
-        """Take up what a second look found, and return it with the numbers to cite it by."""
+    def look_up(self, retrieval: Retrieval, excerpts: Sequence[Excerpt]) -> list[Passage]:
+        """Take up what a second look found, and return it with the numbers to cite it by.
+
+        Args:
+            excerpts: What is read of it.
+        """
         if retrieval.generation != self._retrieval.generation:
             return []  # the book was replaced in mid-answer: an answer has one edition
         self._found.extend(retrieval.output.retrieved_chunks)
         self.signals = max(self.signals, retrieval.signals, key=lambda s: s.best_score)
         passages = []
-        for excerpt in retrieval.evidence:
+        for excerpt in excerpts:
             number = self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
             passages.append(Passage(number, self.chunks[number], excerpt.text))
         return passages

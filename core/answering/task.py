@@ -9,6 +9,11 @@ from core.grounding.planted import planted_in
 from core.models import AgentToolCall, RetrievalToolInput
 from core.retrieval.retriever import Retriever
 
+_SECOND_LOOK = 1_500
+"""Tokens of what one more search of a model finds."""
+_SMALL_WINDOW_SHARE = 8
+"""In a small window it is this part of it."""
+
 
 def carries(context: AnswerContext, draft: AnswerDraft) -> bool:
     """Return whether the question may be about the last answer, whose evidence is kept."""
@@ -74,8 +79,12 @@ def task_of(
 
 
 def second_look(retriever: Retriever, context: AnswerContext, draft: AnswerDraft) -> Search:
-    """Return a model's search: in the same course and, if one was asked for, section."""
+    """Return a model's search: in the same course and, if one was asked for, section.
+
+    It finds whole paragraphs, as the first look does, so that no sentence is cut.
+    """
     request = context.request
+    room = min(_SECOND_LOOK, context.configuration.context_window // _SMALL_WINDOW_SHARE)
 
     async def search(asked: RetrievalToolInput) -> Sequence[Passage]:
         section = request.section_filter or asked.section_filter
@@ -84,7 +93,9 @@ def second_look(retriever: Retriever, context: AnswerContext, draft: AnswerDraft
         context.tool_calls.append(
             AgentToolCall(tool_name="retrieve", parameters=bound, result=found.output)
         )
-        return draft.material.look_up(found)
+        return draft.material.look_up(
+            found, await retriever.widened(request.course_id, found, room)
+        )
 
     return search
 

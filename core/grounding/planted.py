@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from core.embeddings.base import Vectors
 from core.embeddings.sentences import from_bytes
+from core.grounding.languages import ENGLISH, language_of
 from core.models import Chunk
 from core.text.links import without_targets
 from core.text.ngrams import hashed
@@ -36,6 +37,12 @@ _FEWEST_BYTES = 16
 _SURE_BY_WORDS = 3.3
 """Log odds beyond the bar from which the words decide, whatever the vectors say: no sentence of
 4,982 of an economics book is, and none of 5,773 of a programming book."""
+_TYPICAL, _TOPIC_SHARE = -3.0, 0.5
+"""A passage of English whose middle sentence has more than these log odds by its meaning is about
+something near to commands, as a chapter on immune responses is: this share of what is beyond is
+taken off each sentence. Sentences of other languages have such odds whatever they are about."""
+_FEWEST_OF_A_TOPIC = 3
+"""Sentences of a passage."""
 _LESS_NEAR_BY = 2.0
 """Log odds below the bar from which a paragraph next to a command goes with it."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -80,8 +87,9 @@ class Head:
         words = self.by_words(texts)
         odds = in_context(words) @ self.plain
         if vectors is not None:
-            seen = in_context(words, self.by_meaning(vectors), vectors)
-            odds = np.maximum(seen @ self.context, odds - _SURE_BY_WORDS)
+            meaning = self.by_meaning(vectors)
+            seen = in_context(words, meaning, vectors) @ self.context
+            odds = np.maximum(seen - _by_topic(texts, meaning), odds - _SURE_BY_WORDS)
         return np.asarray(odds, np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
@@ -129,6 +137,13 @@ def _median(values: Floats) -> float:
     """Return the middle value, as `np.median` does, which imports masked arrays for it."""
     ordered, middle = np.sort(values), len(values) // 2
     return float((ordered[middle - 1 + len(values) % 2] + ordered[middle]) / 2)
+
+
+def _by_topic(texts: Sequence[str], meaning: Floats) -> float:
+    """Return the log odds that sentences of a passage have from what all of it is about."""
+    if len(texts) < _FEWEST_OF_A_TOPIC or language_of(" ".join(texts)) != ENGLISH:
+        return 0.0
+    return _TOPIC_SHARE * max(0.0, _median(meaning) - _TYPICAL)
 
 
 def in_context(

@@ -11,6 +11,7 @@ from core.grounding.judge.in_time import JudgeInTime
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.quoting import QuotedPassage
+from core.markdown.code import without_code
 from core.providers.base import ChatEnd, ignore
 from core.text.sentences import sentences
 
@@ -157,9 +158,9 @@ class _Languages:
     def of(
         cls, sentence: str, quotes: Sequence[QuotedPassage], questions: Sequence[str]
     ) -> "_Languages":
-        own, asked = language_of(sentence), language_of(*questions)
-        texts = [quote.text for quote in quotes]
-        quoted = language_of(" ".join(texts), quotes[0].content) or asked or ENGLISH
+        own, asked = language_of(without_code(sentence)), language_of(*questions)
+        quoted = language_of(without_code("\n\n".join(quote.text for quote in quotes)))
+        quoted = quoted or language_of(without_code(quotes[0].content)) or asked or ENGLISH
         # Where in doubt it is the book's language, which is compared more closely.
         differ = asked is not None and own == asked != quoted
         return cls(differ, bool(asked) and own not in {None, asked, quoted})

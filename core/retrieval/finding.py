@@ -9,7 +9,7 @@ import numpy as np
 from core.embeddings.base import Vectors
 from core.errors import VectorIndexError
 from core.index.base import Hits, PointId, SearchQuery, VectorIndex
-from core.index.outline import chapter_of, unit_of
+from core.index.outline import Outline, chapter_of, unit_of
 from core.models import Chunk
 from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.evidence import visited
@@ -77,17 +77,19 @@ async def find(
         read = await _read(index, opened, ids, range(len(ids)))
         kept = [entry for entry in range(len(ids)) if entry in read]
         ids, read = [ids[e] for e in kept], {n: read[e] for n, e in enumerate(kept)}
-        found, files = _of_chunks(list(read.values()), _picked(hits, kept))
-        ranking = rank(found)
-        wanted = leading(ranking)
+        found = _of_chunks(list(read.values()), _picked(hits, kept))
+        order = rank(found)
+        files = [read[entry].source_file for entry in order.leaders.tolist()]
+        wanted = leading(order)
         terms: Sequence[Sequence[int]] = [
             terms_in(read[one.entry], opened.terms_of) for one in wanted
         ]
         scored = score_all(wanted, found, terms, judging.scale, judging.weights)
     else:
-        found, files = _of_outline(opened, hits, query.dense)
-        ranking = rank(found)
-        wanted = leading(ranking)
+        found = _of_outline(opened, opened.outline, hits, query.dense)
+        order = rank(found)
+        files = [opened.outline.files[unit] for unit in found.units[order.leaders].tolist()]
+        wanted = leading(order)
         terms = await _terms(index, opened, ids, [one.entry for one in wanted])
         scored = score_all(wanted, found, terms, judging.scale, judging.weights)
         scored, read = await _read_used(index, opened, ids, scored, judging)
@@ -98,7 +100,7 @@ async def find(
         [one.score for one in taken],
         nearest=_headings(read[one.ranked.entry] for one in taken),
         near=_headings(read[one.ranked.entry] for one in taken if one.score >= USABLE),
-        files=tuple(dict.fromkeys(files[one.entry] for one in ranking)),
+        files=tuple(dict.fromkeys(files)),
         size=len(ids),
     )
 
@@ -176,19 +178,15 @@ async def _read(
 
 
 def _of_outline(
-    opened: OpenEdition, hits: Sequence[Hits], question: Vectors
-) -> tuple[Found, Sequence[str]]:
-    """Return the arrays of what was found, and the source file of each."""
-    outline = opened.outline
-    assert outline is not None
-    at = np.concatenate(
-        [
-            np.asarray(one.ids, np.intp) + start
-            for one, start in zip(hits, opened.starts, strict=True)
-        ]
-    )
+    opened: OpenEdition, outline: Outline, hits: Sequence[Hits], question: Vectors
+) -> Found:
+    """Return the arrays of what was found."""
+    places = [
+        np.array(one.ids, np.intp) + start for one, start in zip(hits, opened.starts, strict=True)
+    ]
+    at = np.concatenate(places)
     units = outline.units[at].astype(np.intp)
-    found = Found(
+    return Found(
         cosines=np.concatenate([one.cosines for one in hits]),
         bm25=np.concatenate([one.bm25 for one in hits]),
         units=units,
@@ -196,12 +194,9 @@ def _of_outline(
         positions=outline.position[at].astype(np.intp),
         nearness=outline.nearness(question, units),
     )
-    return found, [outline.files[unit] for unit in units.tolist()]
 
 
-def _of_chunks(
-    chunks: Sequence[Chunk], scores: tuple[Floats, Floats]
-) -> tuple[Found, Sequence[str]]:
+def _of_chunks(chunks: Sequence[Chunk], scores: tuple[Floats, Floats]) -> Found:
     """Return the same for chunks that were read, as in a course of an older format."""
     order = sorted(range(len(chunks)), key=lambda n: chunks[n].document_id.int)
     units: dict[object, int] = {}
@@ -209,14 +204,13 @@ def _of_chunks(
     for n in order:
         units.setdefault(unit_of(chunks[n]), len(units))
         chapters.setdefault(chapter_of(chunks[n]), len(chapters))
-    found = Found(
+    return Found(
         *scores,
         units=_numbers(units[unit_of(chunk)] for chunk in chunks),
         chapters=_numbers(chapters[chapter_of(chunk)] for chunk in chunks),
         positions=_numbers(chunk.chunk_index for chunk in chunks),
         nearness=np.full(len(chunks), np.nan),
     )
-    return found, [chunk.source_file for chunk in chunks]
 
 
 def _numbers(values: Iterable[int]) -> Numbers:

@@ -1,5 +1,6 @@
 """Orders what a query found: the documents most likely to answer come first."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -22,6 +23,7 @@ _SMALLEST = 1e-30
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
+_NONE: Numbers = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Found:
 
 
 class Ranked(NamedTuple):
-    """A found chunk with its place; a tuple, for a question has two hundred."""
+    """A found chunk with its place."""
 
     entry: int
     """Its place in the arrays of what was found."""
@@ -62,6 +64,32 @@ class Ranked(NamedTuple):
     """Place of its document, from 0."""
     document_share: float
     """The document's part of all evidence: over all documents these sum to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """All that was found, best first, in arrays of one entry a chunk; the columns of `Ranked`."""
+
+    entries: Numbers
+    scores: Floats
+    document_ranks: Numbers
+    document_shares: Floats
+    documents: int
+    """How many documents there are; the best chunk of each comes first."""
+
+    def __len__(self) -> int:
+        """Return how many chunks were found."""
+        return len(self.entries)
+
+    def at(self, places: Numbers) -> list[Ranked]:
+        """Return the chunks at these places."""
+        columns = (self.entries, self.scores, self.document_ranks, self.document_shares)
+        return [*map(Ranked, *(column[places].tolist() for column in columns))]
+
+    @property
+    def leaders(self) -> Numbers:
+        """The entry of the best chunk of each document, best document first."""
+        return self.entries[: self.documents]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +103,7 @@ class RankedChunk:
     document_share: float
 
 
-def rank(found: Found) -> list[Ranked]:
+def rank(found: Found) -> Order:
     """Return every chunk once, best first; the order of the input makes no difference.
 
     The best chunk of each document comes first, in the order of the documents, then all
@@ -87,27 +115,33 @@ def rank(found: Found) -> list[Ranked]:
     mean vector is near the question, it comes before others, but holds no more of the evidence.
     """
     if not len(found.cosines):
-        return []
+        return Order(_NONE, found.cosines, _NONE, found.cosines, 0)
     canonical = np.lexsort((found.positions, found.units))
     found = found.taken(canonical)
     scores = _chunk_scores(found)
-    units, unit = np.unique(found.units, return_inverse=True)
-    by_score = np.argsort(-scores, kind="stable")
-    _, first = np.unique(unit[by_score], return_index=True)
-    leader = by_score[first]
+    unit, documents = _numbered(found.units)
+    by_unit = np.lexsort((-scores, unit))
+    leader = by_unit[np.searchsorted(unit, np.arange(documents))]
     totals = _document_scores(found, scores, unit, leader)
     near = NEARNESS_WEIGHT * _nearness(found.nearness[leader])
-    documents = np.argsort(-(totals + near), kind="stable")
-    ranks = np.empty(len(units), np.intp)
-    ranks[documents] = np.arange(len(units))
+    best = np.argsort(-(totals + near), kind="stable")
+    ranks = np.empty(documents, np.intp)
+    ranks[best] = np.arange(documents)
     parts = np.exp(SHARPNESS * (totals - totals.max()))
     shares = parts / parts.sum()
     is_rest = np.ones(len(scores), np.bool_)
     is_rest[leader] = False
     by_place = np.lexsort((found.positions, ranks[unit], -scores))
-    order = np.concatenate([leader[documents], by_place[is_rest[by_place]]])
-    columns = (canonical[order], scores[order], ranks[unit[order]], shares[unit[order]])
-    return [*map(Ranked, *(column.tolist() for column in columns))]
+    order = np.concatenate([leader[best], by_place[is_rest[by_place]]])
+    of = unit[order]
+    return Order(canonical[order], scores[order], ranks[of], shares[of], documents)
+
+
+def _numbered(ascending: Numbers) -> tuple[Numbers, int]:
+    """Return the same with the distinct values numbered from 0, and how many there are."""
+    numbers = np.zeros(len(ascending), np.intp)
+    np.cumsum(ascending[1:] != ascending[:-1], out=numbers[1:])
+    return numbers, int(numbers[-1]) + 1
 
 
 def _chunk_scores(found: Found) -> Floats:
@@ -117,8 +151,9 @@ def _chunk_scores(found: Found) -> Floats:
 
 def _standardised(values: Floats) -> Floats:
     """Shift to mean 0 and scale to deviation 1; all zeros when there is no spread."""
-    spread = float(values.std())
-    return (values - values.mean()) / spread if spread > _EPSILON else np.zeros_like(values)
+    shifted = values - values.sum() / len(values)
+    spread = math.sqrt((shifted * shifted).sum() / len(values))
+    return shifted / spread if spread > _EPSILON else np.zeros_like(values)
 
 
 def _document_scores(found: Found, scores: Floats, unit: Numbers, leader: Numbers) -> Floats:
@@ -127,7 +162,6 @@ def _document_scores(found: Found, scores: Floats, unit: Numbers, leader: Number
     mass = np.exp(SHARPNESS * (scores - top))
     sums = np.maximum(np.bincount(unit, mass), _SMALLEST)
     chapter = found.chapters[leader]
-    _, chapter = np.unique(chapter, return_inverse=True)
     held = np.bincount(chapter, sums)
     totals = top + np.log(sums) / SHARPNESS + CHAPTER_WEIGHT * held[chapter] / sums.sum()
     return np.asarray(totals, np.float64)
@@ -140,7 +174,7 @@ def _nearness(cosines: Floats) -> Floats:
     """
     known = ~np.isnan(cosines)
     near = np.zeros_like(cosines)
-    if 2 * known.sum() > len(known):
+    if 2 * np.count_nonzero(known) > len(known):
         near[known] = _standardised(cosines[known])
     return near
 

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from core.index.base import SparseVector
 from core.index.terms import TermStatistics
 from core.models import Chunk, EvidenceSignals
-from core.retrieval.ranking import Found, Ranked
+from core.retrieval.ranking import Found, Order, Ranked
 
 BUILT_IN = "all-MiniLM-L6-v2"
 """The embedding model whose cosines the fitted weights are for; it reads English alone."""
@@ -26,8 +27,7 @@ Terms = Callable[[str], Sequence[int]]
 """The term ids of a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawEvidence:
+class RawEvidence(NamedTuple):
     """What speaks for one chunk."""
 
     cosine: float
@@ -97,22 +97,19 @@ def weighted(statistics: TermStatistics, question: SparseVector) -> SparseVector
 
 
 def raw_evidence(
-    cosine: float, bm25: float, terms: Iterable[int], weights: Mapping[int, float]
+    cosine: float, bm25: float, terms: Iterable[int], weights: Mapping[int, float], total: float
 ) -> RawEvidence:
     """Return what speaks for a chunk with these terms, given how much each of the question counts.
 
     Args:
         bm25: As the index gives it, unbounded.
+        total: The sum of the weights.
     """
-    total = sum(weights.values())
     if not total:
         return RawEvidence(cosine, 0.0, 0.0)
-    held = weights.keys() & terms
-    return RawEvidence(
-        cosine=cosine,
-        bm25=min(1.0, bm25 / (total * _LARGEST_TERM_WEIGHT)),
-        coverage=min(1.0, sum(weights[term] for term in held) / total),
-    )
+    held = sum(map(weights.__getitem__, weights.keys() & terms))
+    share = bm25 / (total * _LARGEST_TERM_WEIGHT)
+    return RawEvidence(cosine, min(1.0, share), min(1.0, held / total))
 
 
 def terms_in(chunk: Chunk, terms: Terms) -> Sequence[int]:
@@ -120,8 +117,7 @@ def terms_in(chunk: Chunk, terms: Terms) -> Sequence[int]:
     return chunk.terms or terms("\n".join((chunk.page_title, *chunk.headings, chunk.content_text)))
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredChunk:
+class ScoredChunk(NamedTuple):
     """A ranked chunk with its raw evidence and what that comes to."""
 
     ranked: Ranked
@@ -130,15 +126,15 @@ class ScoredChunk:
     """The `similarity_score`."""
 
 
-def leading(ranking: Sequence[Ranked]) -> list[Ranked]:
+def leading(order: Order) -> list[Ranked]:
     """Return the chunks that matter, in the ranking's order.
 
     The head of a ranking shows one chunk a document; the chunks that are best by their own
     merit are taken as well, so that a leading document can give a second one.
     """
-    by_merit = np.argsort([-one.score for one in ranking], kind="stable")[:_LEADING]
-    places = {*range(min(_LEADING, len(ranking))), *by_merit.tolist()}
-    return [ranking[place] for place in sorted(places)]
+    by_merit = np.argsort(-order.scores, kind="stable")[:_LEADING]
+    places = {*range(min(_LEADING, len(order))), *by_merit.tolist()}
+    return order.at(np.array(sorted(places), np.intp))
 
 
 def score_all(
@@ -153,12 +149,14 @@ def score_all(
     Args:
         terms: Of each chunk in the ranking.
     """
-    scored = []
-    for ranked, own in zip(ranking, terms, strict=True):
-        cosine, bm25 = float(found.cosines[ranked.entry]), float(found.bm25[ranked.entry])
-        evidence = raw_evidence(cosine, bm25, own, weights)
-        scored.append(ScoredChunk(ranked, evidence, scale.score(evidence)))
-    return scored
+    total = sum(weights.values())
+    entries = [one.entry for one in ranking]
+    columns = (found.cosines[entries].tolist(), found.bm25[entries].tolist(), terms)
+    evidence = [raw_evidence(*own, weights, total) for own in zip(*columns, strict=True)]
+    return [
+        ScoredChunk(ranked, own, scale.score(own))
+        for ranked, own in zip(ranking, evidence, strict=True)
+    ]
 
 
 def signals_of(scored: Sequence[ScoredChunk], question_words: int) -> EvidenceSignals:

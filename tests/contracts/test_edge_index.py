@@ -213,6 +213,22 @@ async def test_many_searches_share_one_open_collection(index: EdgeIndex) -> None
             assert (candidate.cosine, candidate.bm25) == pytest.approx(expected, abs=1e-4)
 
 
+async def test_only_a_search_that_opens_a_collection_takes_a_thread(
+    index: EdgeIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    search = Shard.best
+
+    def noted(shard: Shard, query: EngineQuery, part: Part, limit: int) -> tuple[Scored, Scored]:
+        threads.append(threading.get_ident())
+        return search(shard, query, part, limit)
+
+    monkeypatch.setattr(Shard, "best", noted)
+    found = [await index.search([Part(OLD)], question()) for _ in range(2)]
+    assert threads[0] != threads[1] == threading.get_ident()
+    assert {*found[0][0].ids} == {*found[1][0].ids} != set()
+
+
 @pytest.mark.costly
 async def test_the_least_recently_used_collection_is_closed(
     index: EdgeIndex, tmp_path: Path

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
-from core.grounding.judge.words import Vocabulary, denied, weight, words
+from core.grounding.judge.words import Vocabulary, denied, undenied, weight, words
 from core.providers.base import ChatEnd, ignore
 from core.text.logistic import probability, shipped
 
@@ -51,21 +51,27 @@ class LexicalJudge:
 def figures(claim: CitedClaim) -> dict[str, float]:
     """Return what is counted of a claim: shares of words by weight, and denials as 0 or 1.
 
-    `recall` and `tail` are what its sentences and titles have of it and of its last third. The
-    other figures are about the one sentence that has most of it: `used`, what it has of that
-    sentence, and whether one of both denies more, the sentence of what the claim speaks of.
+    `recall` and `tail` are what its sentences and titles have of it and of its last third. `used`
+    is what it has of the one sentence that has most of it. `adds_denial` says whether it denies
+    more than all its sentences, `drops_denial` whether that one denies something that the claim
+    speaks of, and nothing cited says it without a denial.
     """
     text, sentences = claim.text[:_LONGEST], [one[:_LONGEST] for one in claim.sentences]
     own, said = words(text), Vocabulary(text)
     source = Vocabulary(" ".join([*sentences, *claim.headings])[: 2 * _LONGEST])
     nearest = max(sentences, key=lambda one: _share_known(own, Vocabulary(one)))
-    denies, denied_there = denied(text), denied(nearest)
-    about = [scope for scope in denied_there if scope and all(map(said.has, scope))]
+    denies = denied(text)
+    affirmed = [Vocabulary(undenied(one)) for one in sentences]
+    about = [
+        scope
+        for scope in denied(nearest)
+        if scope and all(map(said.has, scope)) and not any(all(map(a.has, scope)) for a in affirmed)
+    ]
     return {
         "recall": _share_known(own, source),
         "tail": _share_known(own[-max(1, len(own) // 3) :], source),
         "used": _share_known(words(nearest), said),
-        "adds_denial": float(len(denies) > len(denied_there)),
+        "adds_denial": float(len(denies) > sum(len(denied(one)) for one in sentences)),
         "drops_denial": float(len(about) > len(denies)),
     }
 

@@ -46,6 +46,14 @@ def denied(text: str) -> list[list[str]]:
     return scopes
 
 
+def undenied(text: str) -> str:
+    """Return the words that do not stand shortly after one that denies, parted by blanks."""
+    own = words(text)
+    places = [place for place, word in enumerate(own) if word in _DENIALS]
+    under = {place + step for place in places for step in range(_REACH + 1)}
+    return " ".join(word for place, word in enumerate(own) if place not in under)
+
+
 class Vocabulary:
     """The words of some sentences, to be found again in other forms."""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ T = TypeVar("T")
 _BUILDING = ".building"
 _BATCH = 256
 _READERS = 4
+_FEW = 64
+"""Chunks that are read where they are asked for; more are read in a thread."""
 
 
 class EdgeIndex:
@@ -36,8 +38,11 @@ class EdgeIndex:
     builds it, from `create` to `seal`; what it leaves when it dies is
     unreadable and vanishes with the next `create` or `drop`.
 
-    Nothing blocks the event loop: reads run in a few threads, writes one after another in
-    one. What has begun runs to its end even when the caller is cancelled.
+    Writes run one after another in a thread of their own, and so does, in a few threads, what
+    opens a collection or reads much of it. A question's reads of open collections run where
+    they are asked for: the engine keeps the interpreter to itself while it reads, so that a
+    thread would let no other question on. What has begun runs to its end even when the caller
+    is cancelled.
     """
 
     def __init__(self, root: Path, *, max_open: int = 16) -> None:
@@ -86,15 +91,16 @@ class EdgeIndex:
         """
         for part in parts:
             check_collection(part.collection)
-        return await self._run(self._readers, partial(self._search, parts, query))
+        names = [part.collection for part in parts]
+        return await self._run(self._reader(names), partial(self._search, parts, query))
 
     async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for."""
-        return await self._read(collection, lambda shard: shard.fetch(ids))
+        return await self._read(collection, lambda shard: shard.fetch(ids), few=len(ids) <= _FEW)
 
     async def terms(self, collection: str, ids: Sequence[PointId]) -> list[Sequence[int]]:
         """Return the ids of the words of these chunks, in the order asked for."""
-        return await self._read(collection, lambda shard: shard.terms(ids))
+        return await self._read(collection, lambda shard: shard.terms(ids), few=True)
 
     async def scroll(
         self, collection: str, *, document_id: UUID | None = None
@@ -114,24 +120,31 @@ class EdgeIndex:
         self._closed = True
         await asyncio.to_thread(self._close)
 
-    async def _read(self, collection: str, work: Callable[[Shard], T]) -> T:
+    async def _read(self, collection: str, work: Callable[[Shard], T], *, few: bool = False) -> T:
         name = check_collection(collection)
-        return await self._run(self._readers, partial(self._open.read, name, work))
+        reader = self._reader([name]) if few else self._readers
+        return await self._run(reader, partial(self._open.read, name, work))
+
+    def _reader(self, collections: Iterable[str]) -> Executor | None:
+        """Return what reads a little of these collections; None: the caller itself."""
+        return None if self._open.holds(collections) else self._readers
 
     async def _write(self, work: Callable[..., None], collection: str, *arguments: object) -> None:
         name = check_collection(collection)
         await self._run(self._writer, partial(work, name, *arguments))
 
-    async def _run(self, threads: Executor, work: Callable[[], T]) -> T:
+    async def _run(self, threads: Executor | None, work: Callable[[], T]) -> T:
         if self._closed:
             raise VectorIndexError("The vector index has been closed.")
         try:
+            if threads is None:
+                return work()
             return await asyncio.get_running_loop().run_in_executor(threads, work)
         except OSError as error:
             kind = IndexFull if is_want_of_room(error) else VectorIndexError
             raise kind(f"The vector index in {self._root} failed: {error}") from error
 
-    # From here on everything runs in a thread.
+    # From here on everything blocks.
 
     def _search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
         """Search with all parts held open, so that none is removed between the two passes."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import repeat
 from operator import itemgetter
 from typing import Protocol
 
@@ -48,8 +49,8 @@ class Scores:
         words = self.words | {hit.id: hit.score for hit in by_words}
         return Hits(
             ids=list(dense),
-            cosines=np.array(list(dense.values()), np.float64),
-            bm25=np.array([words.get(stored_as, 0.0) for stored_as in dense], np.float64),
+            cosines=np.fromiter(dense.values(), np.float64, len(dense)),
+            bm25=np.fromiter(map(words.get, dense, repeat(0.0)), np.float64, len(dense)),
         )
 
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -50,6 +50,12 @@ class OpenShards:
             return work(slot.shard)
         finally:
             self._give_back(slot)
+
+    def holds(self, collections: Iterable[str]) -> bool:
+        """Return whether all of these are open now, so that reading them waits for no loading."""
+        with self._changed:
+            slots = [self._slots.get(collection) for collection in collections]
+            return all(slot is not None and slot.shard is not None for slot in slots)
 
     @contextmanager
     def withheld(self, collection: str) -> Iterator[None]:

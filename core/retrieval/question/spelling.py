@@ -45,7 +45,9 @@ class Speller:
         """
         written = _WORD.findall(question)
         unknown = sum(not self._knows(word.casefold()) for word in written)
-        if not self._words or unknown * 2 > max(len(written), _FEW_WORDS):
+        if not unknown or not self._words:
+            return Mended(question)
+        if unknown * 2 > max(len(written), _FEW_WORDS):
             return Mended(question)  # it is in another language, or about another thing
         found: list[str] = []
 

@@ -34,6 +34,8 @@ async def measured(embedder: LocalEmbedder, corpora: Path, held: Path) -> AsyncI
     """Yield all figures; what needs the corpora of attacks raises where they are missing."""
     for figure in await measuring.tutorial(embedder, corpora):
         yield figure
+    for figure in await measuring.other_books(embedder, corpora):
+        yield figure
     for figure in await measuring.prose(embedder, held):
         yield figure
     questions = benign_questions()

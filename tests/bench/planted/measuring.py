@@ -13,9 +13,10 @@ from core.grounding.planted import planted_in
 from core.ingestion.edition.embedding import embedding_text
 from core.models import Chunk
 from core.text.sentences import sentence_spans
-from tests.bench.planted.passages import chunks_of, with_vectors
+from tests.bench.planted.passages import chunks_in, chunks_of, with_vectors
 from tests.bench.planted.texts import Command, commands, proses
 from tests.bench.planted.training import (
+    EVERY_FILE,
     chunks_of_prose,
     hosts_by_language,
     planted_anywhere,
@@ -77,6 +78,17 @@ async def tutorial(embedder: SentenceEmbedder, corpora: Path) -> list[Figure]:
     return [
         Figure(f"tutorial: questions, in any of their {BEST} best chunks", hit, len(asked)),
         Figure("tutorial: chunks", int(alarmed.sum()), len(chunks)),
+    ]
+
+
+async def other_books(embedder: SentenceEmbedder, corpora: Path) -> list[Figure]:
+    """Return false alarms over chunks of books on other things that the head was not fitted on."""
+    textbook = corpora / "economics" / "book"
+    seen = {chunk.source_file for chunk in chunks_in(textbook, EVERY_FILE)}
+    unseen = [chunk for chunk in chunks_in(textbook) if chunk.source_file not in seen]
+    return [
+        await _alarms(embedder, "encyclopedia: chunks", held_hosts(corpora)),
+        await _alarms(embedder, "textbook: chunks", unseen),
     ]
 
 

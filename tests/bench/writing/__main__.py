@@ -30,7 +30,7 @@ from tests.bench.near_topic import ROWS
 from tests.bench.shares import line
 from tests.bench.writing.recorded import Draft, RecordedGenerator, is_cited
 
-_WRITER = "writer"
+WRITER = "writer"
 _UNLIMITED = TokenLimits(None, None, None)
 
 
@@ -62,9 +62,9 @@ def settings_of(options: Namespace) -> Settings:
     return Settings(
         _env_file=None,
         data_dir=options.data,
-        models={_WRITER: {name: SecretStr(value) for name, value in table.items()}},
-        generator=_WRITER,
-        judge=_WRITER if options.judge else None,
+        models={WRITER: {name: SecretStr(value) for name, value in table.items()}},
+        generator=WRITER,
+        judge=WRITER if options.judge else None,
         answer=AnswerSettings(first_sentence=options.seconds, whole=options.seconds),
     )
 
@@ -83,17 +83,19 @@ async def write_all(
     services: Services, rows: Sequence[GoldQuestion], evidence_tokens: int
 ) -> AsyncIterator[Written]:
     """Yield what becomes of each question, once its answer is finished."""
-    writer = RecordedGenerator(services.generator(_WRITER))
-    agent = _agent(services, writer, evidence_tokens)
+    writer = RecordedGenerator(services.generator(WRITER))
+    agent = writing_agent(services, writer, evidence_tokens)
     for row in rows:
         writer.drafts.clear()
         _, response = await rehearsed(agent, ECONOMICS, row, "bench")
         yield Written(row, writer.drafts[-1] if writer.drafts else None, response)
 
 
-def _agent(services: Services, writer: RecordedGenerator, evidence_tokens: int) -> Agent:
+def writing_agent(services: Services, writer: RecordedGenerator, evidence_tokens: int) -> Agent:
+    """Return an agent whose answers are written by the model `WRITER`, through `writer`."""
+
     def configuration(course_id: str) -> AgentConfiguration:
-        usual = services.configuration(course_id, generator=_WRITER)
+        usual = services.configuration(course_id, generator=WRITER)
         return usual.model_copy(update={"evidence_tokens": evidence_tokens})
 
     return Agent(
@@ -173,7 +175,7 @@ async def _run(corpus: Corpus, options: Namespace) -> None:
     rows, found = rows_of(corpus, options), list[Written]()
     async with open_services(settings_of(options), announce=print) as services:
         await ingest(services, corpus)
-        await services.warm_up(_WRITER)
+        await services.warm_up(WRITER)
         async for one in write_all(services, rows, options.evidence):
             found.append(one)
             print(json.dumps(_kept(one)), flush=True)

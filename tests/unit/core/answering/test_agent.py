@@ -427,6 +427,13 @@ async def test_what_the_writer_looks_up_is_cited_and_recorded(house: House) -> N
     assert generator.found[0].chunk.chunk_id in [c.chunk_id for c in answer.grounding_chunks]
 
 
+async def test_a_second_look_finds_whole_paragraphs_as_the_first_does(house: House) -> None:
+    generator = LookingGenerator(RetrievalToolInput(query_text="What turns the lens?"))
+    await house.agent(generator).answer(asking())
+    assert len(generator.found) > 1
+    assert all(one.text == one.chunk.content_text for one in generator.found)
+
+
 async def test_a_section_that_is_asked_for_by_name_is_the_evidence(house: House) -> None:
     generator = ScriptedGenerator(first_words)
     answer = await house.agent(generator).answer(asking("What is in the fog section?"))

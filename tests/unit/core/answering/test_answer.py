@@ -419,10 +419,22 @@ def test_a_follow_up_with_a_word_that_the_book_does_not_have_leaves_the_topic(
     assert finished(draft, request(query_text=question)).outcome is outcome
 
 
+def test_a_list_of_a_model_has_no_gap_where_an_item_is_not_shown() -> None:
+    draft = AnswerDraft(found(heap()), by_model=True)
+    quote = draft.material.chunks[0].content_text
+    items = [
+        replace(resting_on("A tree.", quote, content=quote), lead=f"\n{n}. ") for n in (1, 2, 3)
+    ]
+    draft.add(items[0], draft.locate(items[0]))
+    draft.pass_over(items[1])
+    draft.add(items[2], draft.locate(items[2]))
+    assert draft.text == "1. A tree. [1]\n2. A tree. [1]"
+
+
 def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
     draft = AnswerDraft(found(heap()))
     sorting = heap("Sorting by a heap takes n log n steps.")
-    [passage] = draft.material.look_up(found(sorting))
+    [passage] = draft.material.look_up(found(sorting), found(sorting).evidence)
     assert (passage.chunk_number, passage.chunk.chunk_id) == (1, sorting.chunk_id)
     claim = resting_on("It takes n log n steps.", sorting.content_text, 1, sorting.content_text)
     draft.add(claim, draft.locate(claim))
@@ -435,13 +447,14 @@ def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
 def test_a_chunk_that_is_found_again_keeps_its_number() -> None:
     book = heap()
     draft = AnswerDraft(found(book))
-    [passage] = draft.material.look_up(found(book))
+    [passage] = draft.material.look_up(found(book), found(book).evidence)
     assert (passage.chunk_number, len(draft.material.chunks)) == (0, 1)
 
 
 def test_a_second_look_into_another_edition_is_not_mixed_in() -> None:
     draft = AnswerDraft(found(heap()))
-    assert draft.material.look_up(found(heap(generation=uuid4()))) == []
+    other = found(heap(generation=uuid4()))
+    assert draft.material.look_up(other, other.evidence) == []
     assert len(draft.material.chunks) == 1
 
 

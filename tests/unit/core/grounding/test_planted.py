@@ -8,6 +8,7 @@ import pytest
 
 from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
+from core.embeddings.sentences import from_bytes
 from core.grounding.planted import (
     DIMENSIONS,
     Head,
@@ -126,6 +127,26 @@ async def test_what_belongs_to_a_hostile_paragraph_falls_with_it(
 ) -> None:
     content = f"{BOOK[0]} {BOOK[1]}\n\n{lies}\n\n{BOOK[2]}"
     assert (await found(embedder, content)).split() == lies.split()
+
+
+NEAR_TO_COMMANDS = (
+    "The immune system tells what belongs to the body from what does not.",
+    "The innate immune system responds to each invader in the same way, and at once.",
+    "The adaptive immune system learns to recognise an attacker and remembers it for years.",
+    "When the same pathogen comes again, this memory lets the system respond faster.",
+    "Many pathogens evade the response by changing the molecules that would identify them.",
+)
+
+
+async def test_a_passage_on_something_near_to_commands_may_be_shown(
+    embedder: LocalEmbedder,
+) -> None:
+    [stored] = await with_vectors(embedder, [page(" ".join(NEAR_TO_COMMANDS))])
+    vectors = from_bytes(stored.sentence_vectors, len(stored.sentences))
+    assert np.median(shipped().by_meaning(vectors)) > 0
+    assert told(stored) == ""
+    content = "\n\n".join((*NEAR_TO_COMMANDS[:3], HOSTILE, *NEAR_TO_COMMANDS[3:]))
+    assert await found(embedder, content) == HOSTILE
 
 
 async def test_nothing_of_a_trusted_source_is_withheld(embedder: LocalEmbedder) -> None:

@@ -31,6 +31,12 @@ def found_of(entries: Sequence[tuple[float, float, int]]) -> Found:
     )
 
 
+def ranked(found: Found) -> list[Ranked]:
+    """Return all that was found, best first."""
+    order = rank(found)
+    return order.at(np.arange(len(order)))
+
+
 @pytest.mark.costly
 @given(entries=_entries, data=st.data())
 def test_the_order_in_which_chunks_were_found_makes_no_difference(
@@ -40,9 +46,9 @@ def test_the_order_in_which_chunks_were_found_makes_no_difference(
     order = data.draw(st.permutations(range(len(entries))))
 
     taken = found.taken(np.array(order, np.intp))
-    shuffled = [one._replace(entry=order[one.entry]) for one in rank(taken)]
+    shuffled = [one._replace(entry=order[one.entry]) for one in ranked(taken)]
 
-    assert _rounded(shuffled) == _rounded(rank(found))
+    assert _rounded(shuffled) == _rounded(ranked(found))
 
 
 @pytest.mark.costly
@@ -50,9 +56,13 @@ def test_the_order_in_which_chunks_were_found_makes_no_difference(
 def test_every_chunk_comes_once_and_the_best_of_each_document_first(
     entries: list[tuple[float, float, int]],
 ) -> None:
-    ranking = rank(found_of(entries))
+    found = found_of(entries)
+    ranking = ranked(found)
 
     documents = {unit for _, _, unit in entries}
+    leaders = [one.entry for one in ranking[: len(documents)]]
+    assert leaders == rank(found).leaders.tolist()
+    assert {entries[entry][2] for entry in leaders} == documents
     assert sorted(one.entry for one in ranking) == list(range(len(entries)))
     assert [one.document_rank for one in ranking[: len(documents)]] == list(range(len(documents)))
     shares = [one.document_share for one in ranking[: len(documents)]]
@@ -65,7 +75,7 @@ def test_every_chunk_comes_once_and_the_best_of_each_document_first(
 def test_a_chapter_that_holds_much_of_the_evidence_lifts_its_documents() -> None:
     found = found_of([(0.5, 5.0, 0), (0.5, 5.0, 1), (0.5, 5.0, 2)])
 
-    ranking = rank(replace(found, chapters=np.array([0, 1, 1])))
+    ranking = ranked(replace(found, chapters=np.array([0, 1, 1])))
 
     assert [one.entry for one in ranking] == [1, 2, 0]
 
@@ -73,7 +83,7 @@ def test_a_chapter_that_holds_much_of_the_evidence_lifts_its_documents() -> None
 def test_a_document_that_is_nearer_as_a_whole_comes_before_its_equals() -> None:
     found = found_of([(0.5, 5.0, 0), (0.5, 5.0, 1), (0.5, 5.0, 2)])
 
-    ranking = rank(replace(found, nearness=np.array([0.1, 0.3, 0.6])))
+    ranking = ranked(replace(found, nearness=np.array([0.1, 0.3, 0.6])))
 
     assert [one.entry for one in ranking] == [2, 1, 0]
 
@@ -82,13 +92,15 @@ def test_a_few_long_documents_among_single_chunks_are_not_shuffled_by_their_mean
     found = found_of([(0.5, 5.0, unit) for unit in range(4)])
     nearness = np.array([np.nan, 0.1, np.nan, 0.6])
 
-    assert rank(replace(found, nearness=nearness)) == rank(found)
+    assert ranked(replace(found, nearness=nearness)) == ranked(found)
 
 
 def test_nothing_found_is_nothing_ranked() -> None:
     nothing = np.empty(0)
     numbers = np.empty(0, np.intp)
-    assert rank(Found(nothing, nothing, numbers, numbers, numbers, nothing)) == []
+    order = rank(Found(nothing, nothing, numbers, numbers, numbers, nothing))
+
+    assert len(order) == len(order.leaders) == 0
 
 
 def _rounded(ranking: Sequence[Ranked]) -> list[tuple[int, float, int, float]]:

@@ -24,7 +24,7 @@ from core.retrieval.scoring import (
     weighted,
 )
 from tests.samples import chunk
-from tests.unit.core.retrieval.test_ranking import found_of
+from tests.unit.core.retrieval.test_ranking import found_of, ranked
 
 _SCALES = [scale_for("all-MiniLM-L6-v2"), scale_for("a model that nobody has measured")]
 _BM25 = Bm25Encoder()
@@ -47,7 +47,7 @@ def _evidence_of(text: str, weights: dict[int, float]) -> RawEvidence:
     found = chunk(
         content_text=text, page_title="The sea", headings=("The sea", "Tides"), char_end=len(text)
     )
-    return raw_evidence(0.5, 1.0, terms_in(found, _terms), weights)
+    return raw_evidence(0.5, 1.0, terms_in(found, _terms), weights, sum(weights.values()))
 
 
 @pytest.mark.parametrize("scale", _SCALES)
@@ -145,9 +145,9 @@ def test_the_second_chunk_of_a_leading_document_matters_behind_a_long_row_of_doc
 
 
 def test_the_chunks_that_matter_keep_the_order_of_the_ranking() -> None:
-    ranking = rank(found_of([(0.01 * n, 0.1 * n, n % 7) for n in range(60)]))
+    found = found_of([(0.01 * n, 0.1 * n, n % 7) for n in range(60)])
 
-    places = [ranking.index(one) for one in leading(ranking)]
+    places = [ranked(found).index(one) for one in leading(rank(found))]
 
     assert places == sorted(places)
 

@@ -63,6 +63,20 @@ def test_other_forms_of_a_word_are_found_and_headings_count() -> None:
     assert figures(claim("Floors guarantee wages."))["recall"] == 0.0
 
 
+def test_a_denial_is_looked_for_in_all_that_a_claim_cites() -> None:
+    refusal = "Rust won't let you drop a value by its method, but by the function."
+    advice = "So use the function to drop a value."
+    both = CitedClaim("Use the function to drop a value.", (refusal, advice))
+    assert figures(both)["drops_denial"] == 0.0
+    in_one = CitedClaim(both.text, (f"{refusal} Instead, drop a value by the function.",))
+    assert figures(in_one)["drops_denial"] == 0.0
+    assert figures(CitedClaim(both.text, (refusal,)))["drops_denial"] == 1.0
+    reason = ("Functions of another language are unsafe to call.", "It doesn't know these rules.")
+    denied = CitedClaim("Calling functions of a language that doesn't know them is unsafe.", reason)
+    assert figures(denied)["adds_denial"] == 0.0
+    assert figures(CitedClaim(denied.text, reason[:1]))["adds_denial"] == 1.0
+
+
 def test_a_denial_of_either_side_is_counted() -> None:
     assert figures(claim("A shortage doesn't occur."))["adds_denial"] == 1.0
     denied = CitedClaim("A shortage occurs.", ("A shortage cannot occur.",))
