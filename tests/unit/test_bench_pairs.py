@@ -122,4 +122,4 @@ def test_the_labels_that_are_kept_hold_no_text_and_are_of_sixty_questions() -> N
     kept = compared.committed()
     for program in {one.program for one in kept}:
         assert len({one.question for one in kept if one.program == program}) == 60
-    assert all(len(one.read) == 2 for one in kept)
+    assert all(len(one.read) >= 2 for one in kept)
