@@ -1,7 +1,6 @@
 """The local Gemini with Google's SDK in front of it, and books for bots to answer from."""
 
 import os
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -59,9 +58,9 @@ def one_course(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def two_courses(models: Path, tmp_path_factory: pytest.TempPathFactory, one_course: Path) -> Path:
+def two_courses(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder to copy: the handbook and the courses `arden` and `vault`."""
-    return _template(models, tmp_path_factory, "vault", begun=one_course)
+    return _template(models, tmp_path_factory, "arden", "vault")
 
 
 @pytest.fixture(scope="session")
@@ -70,17 +69,13 @@ def numbered_course(models: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     return _template(models, tmp_path_factory, "rooms")
 
 
-def _template(
-    models: Path, factory: pytest.TempPathFactory, *courses: str, begun: Path | None = None
-) -> Path:
-    """Make a data folder once, for all workers of the run; `begun` has a part of it already."""
+def _template(models: Path, factory: pytest.TempPathFactory, *courses: str) -> Path:
+    """Make a data folder once, for all workers of the run."""
     own = factory.getbasetemp()
     run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     folder = run / "-".join(("template", *courses))
     with FileLock(run / f"{folder.name}.lock"):
         if not (folder / "made").exists():
-            if begun is not None:
-                shutil.copytree(begun, folder / "data")
             make_template(folder, models, *courses)
             (folder / "made").touch()
     return folder / "data"
