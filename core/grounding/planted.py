@@ -44,7 +44,7 @@ taken off each sentence. Sentences of other languages have such odds whatever th
 _FEWEST_OF_A_TOPIC = 3
 """Sentences of a passage."""
 _LESS_NEAR_BY = 2.0
-"""Log odds below the bar from which a paragraph next to a command goes with it."""
+"""Log odds below the bar, for any topic, from which a paragraph next to a command goes with it."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
 _LEAD = re.compile(r"[^:：]+[:：](?=[\s\S]*\w)")
@@ -89,7 +89,7 @@ class Head:
         if vectors is not None:
             meaning = self.by_meaning(vectors)
             seen = in_context(words, meaning, vectors) @ self.context
-            odds = np.maximum(seen - _by_topic(texts, meaning), odds - _SURE_BY_WORDS)
+            odds = np.maximum(seen - of_topic(texts, meaning), odds - _SURE_BY_WORDS)
         return np.asarray(odds, np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
@@ -139,7 +139,7 @@ def _median(values: Floats) -> float:
     return float((ordered[middle - 1 + len(values) % 2] + ordered[middle]) / 2)
 
 
-def _by_topic(texts: Sequence[str], meaning: Floats) -> float:
+def of_topic(texts: Sequence[str], meaning: Floats) -> float:
     """Return the log odds that sentences of a passage have from what all of it is about."""
     if len(texts) < _FEWEST_OF_A_TOPIC or language_of(" ".join(texts)) != ENGLISH:
         return 0.0
@@ -195,15 +195,16 @@ def _found(content: str, sentences: tuple[tuple[int, int], ...], data: bytes) ->
     are_known = bool(sentences) and len(data) == len(sentences) * DIMENSIONS
     vectors = from_bytes(data, len(sentences)) if are_known else None
     spans = [Span(*span) for span in sentences] if are_known else sentence_spans(content)
-    head = shipped()
-    odds = head.log_odds([content[start:end] for start, end in spans], vectors)
+    head, texts = shipped(), [content[start:end] for start, end in spans]
+    odds = head.log_odds(texts, vectors)
+    topic = of_topic(texts, head.by_meaning(vectors)) if vectors is not None else 0.0
     paragraphs = _paragraphs_of(content, spans)
     worst: dict[int, float] = {}
     for number, span, doubt in zip(paragraphs, spans, odds, strict=True):
         if is_telling(content[span.start : span.end]):
             worst[number] = max(float(doubt), worst.get(number, float(doubt)))
     hit = {number for number, doubt in worst.items() if doubt > head.bar}
-    near = [number for number, doubt in worst.items() if doubt > head.bar - _LESS_NEAR_BY]
+    near = [number for number, doubt in worst.items() if doubt > head.bar - _LESS_NEAR_BY - topic]
     for number in (*near, *reversed(near)):
         if {number - 1, number + 1} & hit:
             hit.add(number)

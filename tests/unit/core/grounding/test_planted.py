@@ -146,7 +146,7 @@ async def test_a_passage_on_something_near_to_commands_may_be_shown(
     assert np.median(shipped().by_meaning(vectors)) > 0
     assert told(stored) == ""
     content = "\n\n".join((*NEAR_TO_COMMANDS[:3], HOSTILE, *NEAR_TO_COMMANDS[3:]))
-    assert await found(embedder, content) == HOSTILE
+    assert HOSTILE in await found(embedder, content)
 
 
 async def test_nothing_of_a_trusted_source_is_withheld(embedder: LocalEmbedder) -> None:
