@@ -19,7 +19,7 @@ class Said(StrEnum):
     WAITING = "it is noted, and others come before it"
     ELSEWHERE = "its answer stands where the link leads to"
     FOLLOWS = "its answer follows, for its asker alone"
-    PASSED_ON = "who pressed the button below its answer is told what the staff have of it"
+    PASSED_ON = "what the staff have of it, for who pressed the button below its answer"
 
 
 def said(text: str) -> Said | None:
