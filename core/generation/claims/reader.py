@@ -106,8 +106,12 @@ class AnswerReader:
             yield NotCovered()
 
     def _claims(self, text: str, numbers: tuple[int, ...] | None, example: bool) -> Iterator[Claim]:
-        """Yield the sentences of a claim, each with all sentences of the book that carry it."""
-        if example:
+        """Yield the sentences of a claim, each with all sentences of the book that carry it.
+
+        One that names sentences is no example of the model's own, though it says so: small models
+        mark all their claims as examples, and what is cited can be checked.
+        """
+        if example and not numbers:
             if text.strip():
                 yield Claim(" ".join(text.split()), example=True, lead="\n\n")
                 self._after_layout = True
