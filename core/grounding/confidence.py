@@ -16,15 +16,27 @@ OFFSET = -2.15
 """Log odds that an answer cites the right place, by the leading document's share of the
 evidence and the leading chunk's coverage of the question."""
 
-COVERED = 0.8
-"""Score of the best chunk below which the book's own words are marked as the closest that the book
-comes, unless that chunk has all words of the question. Found on questions about two textbooks, near
-the topic and answered there; docs/measuring.md has the figures."""
+COVERED = Path(__file__).with_name("covered.json")
+"""What `python -m tests.bench.fit_covered` writes."""
+
+
+def coverage_figures(signals: EvidenceSignals) -> dict[str, float]:
+    """Return what is looked at to see whether the book answers a question."""
+    return {
+        "score": signals.best_score,
+        "coverage": signals.coverage,
+        "whole": float(signals.coverage >= 1.0),
+        "question": math.log1p(signals.question_words),
+    }
 
 
 def is_covered(signals: EvidenceSignals) -> bool:
-    """Return whether passages of this evidence may be shown as an answer."""
-    return signals.best_score >= COVERED or signals.coverage >= 1.0
+    """Return whether passages of this evidence may be shown as an answer.
+
+    What is not is marked as the closest that the book comes. Fitted on questions about two
+    textbooks, near the topic and answered there; docs/measuring.md has the figures.
+    """
+    return shipped(COVERED).log_odds(coverage_figures(signals)) >= 0
 
 
 def located_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:

@@ -49,7 +49,7 @@ def report(near: Sequence[Asked], answerable: Sequence[Asked]) -> Iterator[str]:
     yield f"  AUROC of best_score {area:.3f}"
 
 
-def _rows(
+def rows_of(
     corpora: Mapping[str, Corpus], splits: Sequence[str], limit: int
 ) -> list[tuple[str, GoldQuestion]]:
     """Return the set's own rows, then as many of each book's answerable ones, evenly chosen."""
@@ -63,7 +63,7 @@ def _rows(
 
 
 async def _run(corpora: Mapping[str, Corpus], splits: Sequence[str], options: Namespace) -> None:
-    rows = _rows(corpora, splits, options.answerable)
+    rows = rows_of(corpora, splits, options.answerable)
     books = [corpora[name] for name in dict.fromkeys(course for course, _ in rows)]
     settings = None
     if options.base_url is not None:

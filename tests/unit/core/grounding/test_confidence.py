@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.grounding.confidence import (
+    COVERED,
     WEIGHTS,
     answer_figures,
     confidence_of,
@@ -104,11 +105,33 @@ def test_the_place_decides_how_an_answer_is_told(located: float, outcome: Outcom
 
 
 @pytest.mark.parametrize(
-    ("best_score", "coverage", "covered"),
-    [(0.8, 0.0, True), (0.79, 0.99, False), (0.5, 1.0, True), (0.0, 0.0, False)],
+    ("best_score", "coverage", "words", "covered"),
+    [
+        (0.8, 1.0, 1, True),
+        (0.6, 1.0, 4, True),
+        (0.9, 0.9, 5, True),
+        (0.9, 0.5, 2, False),
+        (0.7, 0.7, 4, False),
+        (0.0, 0.0, 0, False),
+    ],
 )
-def test_what_is_like_the_question_or_has_all_its_words_covers_it(
-    best_score: float, coverage: float, covered: bool
+def test_what_is_like_the_question_and_has_its_words_covers_it(
+    best_score: float, coverage: float, words: int, covered: bool
 ) -> None:
-    signals = EvidenceSignals(best_score=best_score, coverage=coverage)
+    signals = EvidenceSignals(best_score=best_score, coverage=coverage, question_words=words)
     assert is_covered(signals) is covered
+
+
+def test_what_was_asked_for_by_its_place_is_covered() -> None:
+    assert is_covered(EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0))
+
+
+@given(_units, _units, st.integers(0, 20))
+def test_more_likeness_more_words_found_and_longer_questions_never_cover_less(
+    best_score: float, coverage: float, words: int
+) -> None:
+    weights = shipped(COVERED).weights
+    assert min(weights) > 0
+    signals = EvidenceSignals(best_score=best_score, coverage=coverage, question_words=words)
+    if is_covered(signals):
+        assert is_covered(signals.model_copy(update={"best_score": 1.0, "coverage": 1.0}))
