@@ -17,9 +17,9 @@ from core.generation.base import (
 )
 from core.generation.history import without_markers
 from core.grounding.citations import CitedPlace
-from core.grounding.copied import adds_link, with_code_of
+from core.grounding.judge.certain import adds_link, with_code_of
 from core.grounding.planted import commands, planted_in
-from core.grounding.support import Flaw, QuotedPassage, SupportChecker
+from core.grounding.support import Flaw, JudgedBy, QuotedPassage, SupportChecker
 from core.models import EXPLAIN_QUOTE, Chunk
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
@@ -133,9 +133,9 @@ class DraftChecks:
         for position in support.poisoned:
             draft.leave_out(draft.material.chunks[places[position].chunk_number])
         if support.flaw is None:
-            tally.translated = tally.translated or support.cross_language
-            tally.unchecked = tally.unchecked or support.unchecked
-            tally.by_words_only = tally.by_words_only or support.by_words_only
+            tally.translated = tally.translated or support.is_translated
+            tally.unchecked = tally.unchecked or support.is_unchecked
+            tally.by_words_only = tally.by_words_only or support.by is JudgedBy.WORDS
         return support.flaw
 
     def _topic(self) -> str:

@@ -17,8 +17,23 @@ class CitedClaim:
     """What it cites, at least one, in the order of the book."""
     headings: tuple[str, ...] = ()
     """The titles above the cited sentences, outermost first."""
+    around: tuple[str, ...] = ()
+    """What the book says next to them."""
     is_translated: bool = False
     """Whether it is surely in another language than they are."""
+
+
+class Flaw(StrEnum):
+    """Why a claim is not shown."""
+
+    UNCITED = "uncited"
+    INVENTED_QUOTE = "invented quote"
+    NUMBER = "number"
+    CODE = "code"
+    LINK = "link"
+    LANGUAGE = "language"
+    MEANING = "meaning"
+    OUT_OF_PLACE = "out of place"
 
 
 class JudgedBy(StrEnum):
