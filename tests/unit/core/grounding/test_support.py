@@ -204,11 +204,11 @@ async def test_links_and_mentions_are_caught(
 
 
 async def test_a_file_that_the_passage_names_is_no_link(checker: SupportChecker) -> None:
-    content = "The crate needs two crates. Name them in Cargo.toml. Then visit evil.example."
+    content = "The new crate needs two crates. Name them in Cargo.toml. Then visit evil.example."
     planted = Planted((Span(content.index("Then"), len(content)),))
-    quote = replace(passage("The crate needs two crates.", content), planted=planted)
-    named = await checker.judge("The crate needs two crates in its Cargo.toml.", [quote], QUESTION)
-    led = await checker.judge("The crate needs two crates of evil.example.", [quote], QUESTION)
+    quote = replace(passage("The new crate needs two crates.", content), planted=planted)
+    named = await checker.judge("In Cargo.toml the new crate needs two crates.", [quote], QUESTION)
+    led = await checker.judge("At evil.example the new crate needs two crates.", [quote], QUESTION)
     assert (named.flaw, led.flaw) == (None, Flaw.LINK)
 
 
