@@ -130,25 +130,22 @@ class SupportChecker:
         claim = _cited(sentence, quotes, is_translated=is_translated)
         flaw, by = _certain(claim, quotes)
         if by is None:
-            question = questions[0] if questions else ""
-            verdict = await self._verdict(question, claim, report)
+            verdict = await self._verdict(claim, report)
             flaw, by = None if verdict.holds else Flaw.MEANING, verdict.by
             if is_translated and own != asked and by is JudgedBy.WORDS:
                 flaw = Flaw.LANGUAGE  # only a model can tell what it says
         if flaw is not None:
             return Support(flaw, by, is_translated)
         if any(quote.planted.touches(quote.start, quote.end) for quote in quotes):
-            flaw = Flaw.OUT_OF_PLACE
+            flaw = Flaw.PLANTED
         poisoned = tuple(number for number, quote in enumerate(quotes) if quote.planted.spans)
         return Support(flaw, by, is_translated, poisoned)
 
-    async def _verdict(
-        self, question: str, claim: CitedClaim, report: Callable[[ChatEnd], None]
-    ) -> Verdict:
+    async def _verdict(self, claim: CitedClaim, report: Callable[[ChatEnd], None]) -> Verdict:
         if not self._has_given_up:
             try:
                 async with self._time_left():
-                    (verdict,) = await self._judge.judge(question, [claim], report)
+                    verdict = await self._judge.judge(claim, report)
             except TimeoutError:
                 self._has_given_up = True
             else:

@@ -1,6 +1,6 @@
 """The Protocol of what estimates whether cited sentences say what a claim says."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
@@ -33,7 +33,8 @@ class Flaw(StrEnum):
     LINK = "link"
     LANGUAGE = "language"
     MEANING = "meaning"
-    OUT_OF_PLACE = "out of place"
+    PLANTED = "planted"
+    LEANS = "leans on a claim that is not shown"
 
 
 class JudgedBy(StrEnum):
@@ -64,19 +65,12 @@ class SupportJudge(Protocol):
         """The judge's name; marks of different names are never compared."""
         ...
 
-    async def judge(
-        self,
-        question: str,
-        claims: Sequence[CitedClaim],
-        report: Callable[[ChatEnd], None] = ignore,
-    ) -> list[Verdict]:
-        """Return one verdict a claim, in order.
+    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
+        """Return the verdict on a claim.
 
         A judge that cannot be reached in time lets the words decide, and says so in `by`.
 
         Args:
-            question: What the answer is about.
-            claims: At least one.
             report: Is given each call of a model, which has to be paid for.
         """
         ...

@@ -1,6 +1,6 @@
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -125,7 +125,7 @@ async def test_planted_text_never_becomes_a_claim(checker: SupportChecker) -> No
     quote = passage(ORDER, f"{DEMAND} {ORDER}", ("Markets", "Prices"))
     planted = replace(quote, planted=Planted((Span(quote.start, quote.end),)))
     found = await checker.judge(ORDER, [passage(DEMAND), planted], "How do prices form?")
-    assert (found.flaw, found.poisoned) == (Flaw.OUT_OF_PLACE, (1,))
+    assert (found.flaw, found.poisoned) == (Flaw.PLANTED, (1,))
     assert (await checker.judge(ORDER, [quote], "How do prices form?")).flaw is None
 
 
@@ -234,28 +234,18 @@ class Stern:
     name = "stern"
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, CitedClaim]] = []
+        self.asked: list[CitedClaim] = []
 
-    async def judge(
-        self,
-        question: str,
-        claims: Sequence[CitedClaim],
-        report: Callable[[ChatEnd], None] = ignore,
-    ) -> list[Verdict]:
-        self.asked += [(question, claim) for claim in claims]
-        return [Verdict(0.1, holds=False, by=JudgedBy.MODEL) for _ in claims]
+    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
+        self.asked.append(claim)
+        return Verdict(0.1, holds=False, by=JudgedBy.MODEL)
 
 
 class Late(Stern):
     """A judge that left it to the words."""
 
-    async def judge(
-        self,
-        question: str,
-        claims: Sequence[CitedClaim],
-        report: Callable[[ChatEnd], None] = ignore,
-    ) -> list[Verdict]:
-        return [Verdict(0.9, holds=True, by=JudgedBy.WORDS) for _ in claims]
+    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
+        return Verdict(0.9, holds=True, by=JudgedBy.WORDS)
 
 
 async def test_that_only_the_words_decided_is_told() -> None:
@@ -272,8 +262,7 @@ async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
     quote = passage(SWITCH, f"{SWITCH} {DEMAND}", ("Markets", "Supply"))
     found = await checker.judge("Higher prices mean that more is supplied.", [quote], QUESTION)
     assert (found.flaw, found.by) == (Flaw.MEANING, JudgedBy.MODEL)
-    [(question, claim)] = judge.asked
-    assert question == QUESTION
+    [claim] = judge.asked
     assert claim.sentences == (SWITCH,)
     assert claim.headings == ("Markets", "Supply")
 
