@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from statistics import mean
 
 from bot.services import Services
 from core.index.sparse import Bm25Encoder
@@ -36,6 +37,8 @@ class _Times:
     bare: list[float] = field(default_factory=list)
     retrieval: list[float] = field(default_factory=list)
     answer: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    """Of an answer to a question that was not asked before, on all processors."""
 
 
 async def ask_all(data_dir: Path, book: Book, bare: BareEmbedder) -> list[Row]:
@@ -43,10 +46,12 @@ async def ask_all(data_dir: Path, book: Book, bare: BareEmbedder) -> list[Row]:
     async with opened(data_dir) as services:
         chunks = await chunks_of(services, book)
         questions = questions_about(book, chunks, QUESTIONS)
+        others = [q for q in questions_about(book, chunks, 2 * QUESTIONS) if q not in questions]
         folder = collection_folder(services, await collection_of(services, book))
         engine = BareEngine(folder)
         times = await _times(services, book, questions, bare, engine)
         engine.close()
+        times.cpu += await _cpu(services, book, others or questions)
     return [
         Row(
             f"query, p50 / p95 of {len(questions)}",
@@ -59,6 +64,12 @@ async def ask_all(data_dir: Path, book: Book, bare: BareEmbedder) -> list[Row]:
             milliseconds(times.answer),
             ratios(times.answer, times.bare),
             "the same",
+        ),
+        Row(
+            f"answer, CPU, mean of {len(times.cpu)} others",
+            f"{1e3 * mean(times.cpu):.1f} ms",
+            "",
+            f"{1 / mean(times.cpu):.0f} answers for each second of one processor",
         ),
         *_quote_rows(chunks),
     ]
@@ -86,6 +97,15 @@ async def _times(
         await agent.rehearse(request(book, question))
         times.answer.append(time.perf_counter() - started)
     return times
+
+
+async def _cpu(services: Services, book: Book, questions: Sequence[str]) -> list[float]:
+    agent, taken = services.agent("extractive"), list[float]()
+    for question in questions:
+        started = time.process_time()
+        await agent.rehearse(request(book, question))
+        taken.append(time.process_time() - started)
+    return taken
 
 
 def _quote_rows(chunks: Sequence[Chunk]) -> list[Row]:

@@ -79,8 +79,12 @@ class AnswerReader:
                 yield NotCovered()
 
     def _claims(self, written: WrittenClaim) -> Iterator[Claim]:
-        """Yield the sentences of a claim, each with all sentences of the book that carry it."""
-        if written.example:
+        """Yield the sentences of a claim, each with all sentences of the book that carry it.
+
+        One that names sentences is no example of the model's own, though it says so: small models
+        mark all their claims as examples, and what is cited can be checked.
+        """
+        if written.example and not written.sentences:
             if text := " ".join(written.text.split()):
                 self._cutter.begin_paragraph()
                 yield Claim(text, example=True, lead="\n\n")

@@ -96,8 +96,17 @@ def test_what_is_missing_is_told_once_and_last() -> None:
 
 
 def test_the_models_own_example_is_marked_and_cites_nothing() -> None:
-    text = answer(("Think of\na family tree.", [1]), example=True)
+    text = answer(("Think of\na family tree.", []), example=True)
     assert read(text) == [Claim("Think of a family tree.", lead="\n\n", example=True)]
+
+
+def test_what_names_a_sentence_is_a_claim_though_it_is_marked_as_an_example() -> None:
+    text = answer(("Heaps are trees.", [1]), ("Heaps are rivers.", [99]), example=True)
+    first, second = read(text)
+    assert first == Claim("Heaps are trees.", IS_TREE)
+    assert isinstance(second, Claim)
+    assert second.cites_unknown
+    assert read("EXAMPLE: Heaps are trees. [1]") == [Claim("Heaps are trees.", IS_TREE)]
 
 
 def test_a_claim_comes_with_the_bracket_that_ends_it() -> None:
