@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from core.grounding.codes import missing_codes
+from core.grounding.codes import adds_code
 from core.grounding.judge.amounts import unproved
 from core.grounding.judge.base import CitedClaim, Flaw
 from core.markdown.code import code_in, without_code
@@ -27,7 +27,7 @@ _DOTTED = re.compile(r"(?i)(?!www\.)[a-z0-9.-]+")
 def certain_flaw(claim: CitedClaim) -> Flaw | None:
     """Return what the claim surely has that neither its sentences nor their titles have.
 
-    That is code, a link or a mention, a number or its unit, or a code such as `E044`.
+    That is code, a link or a mention, a number or its unit, or a name with digits.
     """
     code = [" ".join(found.content.split()) for found in code_in(claim.text)]
     source = [*claim.sentences, *claim.headings]
@@ -36,7 +36,7 @@ def certain_flaw(claim: CitedClaim) -> Flaw | None:
         return Flaw.CODE
     if adds_link(prose, claim.sentences, around=claim.around):
         return Flaw.LINK
-    if unproved(prose, " \n".join(source)) or missing_codes(prose, source):
+    if unproved(prose, " \n".join(source)) or adds_code(prose, source):
         return Flaw.NUMBER
     return None
 
