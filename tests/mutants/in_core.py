@@ -284,7 +284,7 @@ IN_CORE = (
     Mutant(
         "answer any tool",
         "core/generation/tools.py",
-        "    if name != RETRIEVE:\n",
+        "    if call.name != RETRIEVE:\n",
         "    if False:\n",
         "a model has one tool",
         (f"{TOOLS}::test_an_unknown_tool_is_explained_to_the_model",),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from core.generation.base import Claim, NotCovered
 from core.generation.claims.json_reader import JsonReader
@@ -40,7 +41,7 @@ class AnswerReader:
         self._has_lines = False
         self._is_refused = False
 
-    def feed(self, text: str) -> Iterator[ClaimOrRefusal]:
+    def feed(self, text: str) -> Iterator[Claim]:
         """Yield what is complete by now; to be taken to its end before the next piece."""
         text = visible(text)
         while self._json is None:
@@ -57,11 +58,13 @@ class AnswerReader:
         yield from self._take(self._json.feed(text))
 
     def close(self) -> Iterator[ClaimOrRefusal]:
-        """Yield the rest."""
+        """Yield the rest, and last that something is not covered."""
         if self._json is None:
             yield from self.feed("\n")
         if self._json is None:
             yield from self._take(self._lines.close())
+        if self._is_refused:
+            yield NotCovered()
 
     def _is_json(self, *, has_ended: bool) -> bool:
         """Return whether JSON begins with the line."""
@@ -69,14 +72,12 @@ class AnswerReader:
             return _JSON.match(self._line) is not None
         return has_ended and _LATER_JSON.match(self._line) is not None
 
-    def _take(self, written: Iterable[WrittenClaim | Missing]) -> Iterator[ClaimOrRefusal]:
-        """Yield the sentences of claims; that something is not covered, once in an answer."""
+    def _take(self, written: Iterable[WrittenClaim | Missing]) -> Iterator[Claim]:
         for one in written:
             if isinstance(one, WrittenClaim):
                 yield from self._claims(one)
-            elif not self._is_refused:
+            else:
                 self._is_refused = True
-                yield NotCovered()
 
     def _claims(self, written: WrittenClaim) -> Iterator[Claim]:
         """Yield the sentences of a claim, each with all sentences of the book that carry it.
@@ -93,4 +94,4 @@ class AnswerReader:
         if numbers is not None and len(numbers) <= MOST_NUMBERS:
             quotes = self._numbering.quotes(numbers)
         for claim in self._cutter.cut(written.text, quotes or ()):
-            yield claim if quotes is not None else claim.invented()
+            yield replace(claim, cites_unknown=quotes is None)
