@@ -19,7 +19,7 @@ from core.generation.passages.inquiry import Inquiry, read_inquiry
 from core.generation.passages.pieces import Piece, cut
 from core.generation.passages.scoring import rank, says_again
 from core.generation.passages.showing import claims_of
-from core.generation.passages.windows import IN_PARTS, MOST_WORDS, Window, beginning, choose
+from core.generation.passages.windows import MOST_WORDS, Window, beginning, choose
 from core.models import AnswerLength
 from core.text.planted import Planted
 
@@ -52,7 +52,7 @@ class ExtractiveGenerator:
         """
         most = most_words_of(task, self._most_words)
         try:
-            written = await self._in_parts(task, int(most * IN_PARTS))
+            written = await self._in_parts(task, most)
             if not written:
                 windows, poisoned = await self._choose(task, most)
                 written = [*map(PlantedTextLeftOut, poisoned), *claims_of(windows, task.evidence)]

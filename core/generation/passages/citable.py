@@ -44,27 +44,8 @@ _EXERCISE_HEADING = re.compile(
     r"|(?:\w+[ -]){0,2}questions|references|bibliography|further reading)\W*",
     re.I,
 )
-_CONNECTIVE = (
-    r"(?:(?:However|But|And|So|Or|Thus|Therefore|Then|Also|Instead|Still|Yet|Moreover|Furthermore|"
-    r"Hence|Nevertheless|Besides|Similarly|Because of|In addition|As a result|For example|"
-    r"For instance|In fact|In other words|At the same time|Of|In|With|For|From|To|By|At|After|"
-    r"Before|During|Since|Until|Despite|Without|Under|On|Unlike|Like)[,\s]+)?"
-)
 _PRONOUN = re.compile(
-    rf"[\W_]*{_CONNECTIVE}(?:(?:all|some|many|most|each|both|one|none) of )?"
-    r"(?:he|she|it|they|this|that|these|those|his|her|its|their|such|neither|the (?:former|latter)"
-    r"|the other|another|others)\b",
-    re.I,
-)
-_CONTRAST = re.compile(
-    r"[\W_]*(?:However|But|Instead|By contrast|In contrast|On the other hand|Conversely|Otherwise"
-    r"|Nevertheless|Likewise|Similarly|As a result|Consequently|In other words|Then|Yet)\b",
-)
-_EXPLETIVE = re.compile(
-    r"[\W_]*(?:It (?:is|was|has been|would be|can be|may be|might be|seems|appears|turns out|takes"
-    r"|follows)\b[^,;]{0,60}?\b(?:that|to|when|whether|who|for)\b|That is,|Those who\b"
-    r"|(?:That|Such) (?:being|as)\b|It[’']s (?:\w+ ){1,4}(?:that|to)\b)",
-    re.I,
+    r"[\W_]*(?:he|she|it|they|this|that|these|those|his|her|its|their|such|however)\b", re.I
 )
 
 
@@ -100,8 +81,7 @@ def is_exercise(headings: Sequence[str]) -> bool:
 
 def leans_on_previous(sentence: str) -> bool:
     """Return whether it begins with a pronoun or a "however" that needs another sentence."""
-    pronoun = _PRONOUN.match(sentence) and not _EXPLETIVE.match(sentence)
-    return bool(pronoun or _CONTRAST.match(sentence))
+    return _PRONOUN.match(sentence) is not None
 
 
 def is_punctuated(text: str) -> bool:

@@ -41,15 +41,6 @@ class Inquiry:
         """Return the weight of the question's terms among `terms`, 0 to 1."""
         return sum(weight for term, weight in self.weights.items() if term in terms)
 
-    def coverages(self, *groups: frozenset[int]) -> list[float]:
-        """Return the same of each group, where a term counts in the first that has it."""
-        shares = [0.0] * len(groups)
-        for term, weight in self.weights.items():
-            place = next((n for n, terms in enumerate(groups) if term in terms), None)
-            if place is not None:
-                shares[place] += weight
-        return shares
-
 
 def read_inquiry(task: GenerationTask) -> Inquiry:
     """Return what the task asks, with the quote, turn or section that its question rests on."""

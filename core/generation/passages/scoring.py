@@ -19,8 +19,7 @@ WORDS = 0.5
 CHUNK = 0.3
 """Weights of cosine, of covered question terms and of the chunk's similarity score."""
 HEADING = 0.4
-BEFORE = 0.3
-"""What a question term counts that only the heading, or the piece before, has."""
+"""What a question term counts that only the heading has."""
 DEFINITION = 0.2
 """What a sentence that gives the definition asked for gains."""
 NEAR_QUOTE = 0.2
@@ -74,19 +73,14 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
     headings = [frozenset(task.encode_terms(" ".join(c.headings))) for c in task.evidence]
     nearness = _nearness_to_quote(task)
     scored: list[Scored] = []
-    before: frozenset[int] = frozenset()
-    for piece in pieces:
+    for piece in filter(lambda piece: piece.citable, pieces):
         terms = frozenset(task.encode_terms(piece.quote))
-        if piece.citable:
-            context = before if piece.follows else frozenset[int]()
-            own, above, ahead = inquiry.coverages(terms, headings[piece.chunk_number], context)
-            words = own + HEADING * above + BEFORE * ahead
-            place = CHUNK * task.evidence[piece.chunk_number].similarity_score
-            bonus = nearness(piece)
-            if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
-                bonus += DEFINITION
-            scored.append(Scored(piece, terms, WORDS * words + place + bonus))
-        before = terms
+        above = headings[piece.chunk_number] - terms
+        score = WORDS * (inquiry.coverage(terms) + HEADING * inquiry.coverage(above))
+        score += CHUNK * task.evidence[piece.chunk_number].similarity_score + nearness(piece)
+        if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
+            score += DEFINITION
+        scored.append(Scored(piece, terms, score))
     return scored
 
 

@@ -13,16 +13,14 @@ from core.generation.passages.scoring import Scored, says_again
 from core.models import AnswerLength
 
 MOST_WORDS: Mapping[AnswerLength, int] = MappingProxyType(
-    {AnswerLength.SHORT: 80, AnswerLength.NORMAL: 180, AnswerLength.LONG: 320}
+    {AnswerLength.SHORT: 80, AnswerLength.NORMAL: 200, AnswerLength.LONG: 320}
 )
-IN_PARTS = 1.11
-"""What an answer in parts may have of that: two parts of a question have 200 words together."""
 BEFORE = 1
 AFTER = 3
 """Pieces that a passage has before and after the one that it is chosen for."""
 FURTHEST = 2
 """Pieces that it may begin before that one where what it would begin with leans."""
-WORTHWHILE = 0.75
+WORTHWHILE = 0.7
 """Share of the best score that the centre of a further passage must reach."""
 ROOM = 30
 """Words that a further passage must have room for, so that it is more than a sentence."""

@@ -265,10 +265,7 @@ async def test_lines_of_slides_are_citable_without_full_stops() -> None:
     [
         ("It rises twice a day.", True),
         ("These currents are strong.", True),
-        ("For this reason, sailors wait.", True),
         ("However, sailors wait.", True),
-        ("Then the water falls.", True),
-        ("It is possible that sailors wait.", False),
         ("If a tide rises, it floods the wall.", False),
         ("When the moon pulls, tides rise.", False),
         ("As sailors know, tides rise.", False),
