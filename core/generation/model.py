@@ -177,9 +177,9 @@ class ModelGenerator:
         if call.end.finish is Finish.REFUSED:
             raise GenerationError(f"{model} {call.end.detail}")
         await asyncio.sleep(0)  # what a reply leaves to its end may be all of it
-        for part in call.reader.close():
-            if _counts(part, call.end):
-                yield part
+        for ending in call.reader.close():
+            if _counts(ending, call.end):
+                yield ending
             await pauses.take_one_if_due()
 
 

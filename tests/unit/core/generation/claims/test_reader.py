@@ -322,8 +322,7 @@ def test_the_pieces_that_a_text_comes_in_make_no_difference(text: str, cuts: lis
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     pieces = [text[start:end] for start, end in pairwise(places)]
     parts = [part for piece in pieces for part in reader.feed(piece)]
-    parts += reader.close()
-    assert parts == read(text) == read(text, piece=1)
+    assert [*parts, *reader.close()] == read(text) == read(text, piece=1)
 
 
 @pytest.mark.costly
