@@ -164,7 +164,7 @@ async def _calibrate_judge(opened: Services, name: str, chunks: Sequence[Chunk])
         )
     pairs: list[tuple[float, bool]] = []
     for one in made:
-        [likely] = await judge.probabilities([one.cited])
+        likely = await judge.probability(one.cited)
         if likely is None:
             raise ServiceError(
                 f"the judge {name} gave no verdict",

@@ -160,7 +160,7 @@ class AnswerDraft:
         above = [
             self._append(presentable(one), "\n\n")
             for one in (
-                wording.part_heading(claim.part) if claim.part else "",
+                wording.heading(claim.part, 2) if claim.part else "",
                 wording.heading(claim.heading) if claim.heading else "",
             )
             if one
@@ -176,7 +176,7 @@ class AnswerDraft:
 
     def add_without(self, part: str, *, within: bool) -> str:
         """Say that there is nothing on a part of the question."""
-        said = (presentable(wording.part_heading(part)), wording.part_without(within=within))
+        said = (presentable(wording.heading(part, 2)), wording.part_without(within=within))
         return self._append("\n\n".join(said), "\n\n")
 
     def leave_out(self, chunk: RetrievedChunk) -> None:

@@ -15,14 +15,14 @@ from core.generation.base import (
     NotCovered,
     PlantedTextLeftOut,
 )
-from core.generation.history import without_markers
+from core.generation.passages.citable import leans_on_previous
 from core.grounding.citations import CitedPlace
-from core.grounding.copied import adds_link, with_code_of
+from core.grounding.judge.certain import adds_link, with_code_of
 from core.grounding.planted import commands, planted_in
-from core.grounding.support import Flaw, QuotedPassage, SupportChecker
+from core.grounding.support import Flaw, JudgedBy, QuotedPassage, SupportChecker
 from core.models import EXPLAIN_QUOTE, Chunk
 from core.text.lead_ins import leads_in
-from core.text.links import shown_prose
+from core.text.links import shown_prose, without_markers
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +46,8 @@ class DraftChecks:
         self._lead_in: Claim | None = None
         """What waits for the claim after it: it stands and falls with that."""
         self._has_example = False
+        self._after_gap = False
+        """Whether the claim before was not shown."""
 
     @property
     def are_free(self) -> bool:
@@ -106,14 +108,18 @@ class DraftChecks:
             text = with_code_of(shown_prose(claim.text), [quote.text for quote in quotes])
             claim = replace(claim, text=text)
         flaw = _flaw_of_form(claim, quotes)
+        if self._after_gap and not _is_item(claim) and leans_on_previous(claim.text):
+            flaw = Flaw.LEANS
         if flaw is None and self._checker is not None:
             flaw = await self._flaw_of_content(self._checker, claim, quotes, places)
         if flaw is None and self._context.may_show(claim.text):
             self._shown.add(claim.text)
             lead_in, self._lead_in = self._lead_in, None
             self._draft.add(claim, places, lead_in)
+            self._after_gap = False
             return
         self._draft.pass_over(claim)
+        self._after_gap = self._checker is not None
         if not _is_item(claim):  # of a list, the next item may stand
             self._lead_in = None
         logger.debug("a claim was rejected: %s", flaw or "held back")
@@ -133,9 +139,9 @@ class DraftChecks:
         for position in support.poisoned:
             draft.leave_out(draft.material.chunks[places[position].chunk_number])
         if support.flaw is None:
-            tally.translated = tally.translated or support.cross_language
-            tally.unchecked = tally.unchecked or support.unchecked
-            tally.by_words_only = tally.by_words_only or support.by_words_only
+            tally.translated = tally.translated or support.is_translated
+            tally.unchecked = tally.unchecked or support.is_unchecked
+            tally.by_words_only = tally.by_words_only or support.by is JudgedBy.WORDS
         return support.flaw
 
     def _topic(self) -> str:

@@ -1,8 +1,8 @@
 """The Protocol every writer of answers speaks, what it is given and what it gives back."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol, Self
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from core.index.terms import TermStatistics, no_terms
 from core.models import (
@@ -193,10 +193,6 @@ class Claim:
     as such."""
     cites_unknown: bool = False
     """Whether it names a sentence that there is not."""
-
-    def invented(self) -> Self:
-        """Return the claim as one that names a sentence that there is not."""
-        return replace(self, quotes=(), cites_unknown=True)
 
 
 @dataclass(frozen=True, slots=True)

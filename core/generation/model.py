@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -150,7 +150,7 @@ class ModelGenerator:
 
     async def _write(self, allowance: Allowance, call: "_Call") -> AsyncGenerator[DraftPart, None]:
         """Yield what one call drafts; the allowance is charged with what it used."""
-        is_refused, count, pauses = False, 0, Pauses()
+        count, pauses = 0, Pauses()
         model = call.model.name
 
         def report(end: ChatEnd) -> None:
@@ -169,10 +169,7 @@ class ModelGenerator:
                             count += 1
                             if count > _MOST_PARTS:
                                 raise GenerationError(f"{model} said too many things")
-                            if isinstance(part, NotCovered):
-                                is_refused = True
-                            else:
-                                yield part
+                            yield part
                             await pauses.take_one_if_due()
                         await pauses.take_one_if_due()
         except ProviderFailure as failure:
@@ -180,8 +177,9 @@ class ModelGenerator:
         if call.end.finish is Finish.REFUSED:
             raise GenerationError(f"{model} {call.end.detail}")
         await asyncio.sleep(0)  # what a reply leaves to its end may be all of it
-        for ending in _ending(call.reader, call.end, is_refused):
-            yield ending
+        for ending in call.reader.close():
+            if _counts(ending, call.end):
+                yield ending
             await pauses.take_one_if_due()
 
 
@@ -213,16 +211,12 @@ def _render(allowance: Allowance) -> Prompt:
     return prompt
 
 
-def _ending(reader: AnswerReader, end: ChatEnd, is_refused: bool) -> Iterator[DraftPart]:
-    """Yield what is clear only when a call is over.
+def _counts(part: DraftPart, end: ChatEnd) -> bool:
+    """Return whether a part counts that is clear only when a call is over.
 
     An answer that was cut, or gave way to a search, ends in words that no one is to read,
     unless they are cited; and while the model searches nothing counts as not covered.
     """
-    for part in reader.close():
-        if isinstance(part, NotCovered):
-            is_refused = True
-        elif end.finish is Finish.STOP or (isinstance(part, Claim) and part.quotes):
-            yield part
-    if is_refused and not end.calls:
-        yield NotCovered()
+    if isinstance(part, NotCovered):
+        return not end.calls
+    return end.finish is Finish.STOP or (isinstance(part, Claim) and bool(part.quotes))

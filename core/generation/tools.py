@@ -1,8 +1,7 @@
 """The one tool that a model has: a second look into the course's book."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -39,27 +38,23 @@ async def answer_calls(
         if number >= MOST_CALLS:
             results.append({"error": _TOO_MANY})
             continue
-        result = await answer_call(call.name, call.arguments, search, render)
+        result = await answer_call(call, search, render)
         needed = sum(map(reckon_tokens, result.values()))
-        if needed > room:
-            result = {"error": _NO_ROOM}
-        else:
-            room -= needed
-        results.append(result)
+        results.append(result if needed <= room else {"error": _NO_ROOM})
+        room -= needed if needed <= room else 0
     return results
 
 
-async def answer_call(
-    name: str | None, arguments: Mapping[str, Any] | None, search: Search, render: Render
-) -> dict[str, str]:
+async def answer_call(call: ToolCall, search: Search, render: Render) -> dict[str, str]:
     """Return the `output` of a call, or an `error` in words that the model can act on.
 
     A model's mistake and a failing search are never an exception.
     """
-    if name != RETRIEVE:
-        return {"error": f"There is no tool {(name or '')[:_LONGEST_NAME]!r}, only {RETRIEVE!r}."}
+    if call.name != RETRIEVE:
+        name = (call.name or "")[:_LONGEST_NAME]
+        return {"error": f"There is no tool {name!r}, only {RETRIEVE!r}."}
     try:
-        asked = RetrievalToolInput.model_validate(arguments or {})
+        asked = RetrievalToolInput.model_validate(call.arguments or {})
     except ValidationError as error:
         return {"error": _mistakes(error)}
     except RequestError as error:

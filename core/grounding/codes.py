@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _CODE = re.compile(r"(?<![\w.-])[a-z]{1,6}[-_]?\d{2,}[a-z]?(?![\w-])", re.IGNORECASE)
 _NAME = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*\d[^\W_]*")
@@ -15,11 +15,7 @@ def missing_codes(question: str, passages: Iterable[str]) -> list[str]:
     A code is letters with a number of at least two digits; hyphens, blanks and capitals are of
     no account.
     """
-    codes = _CODE.findall(question)
-    if not codes:
-        return []
-    known = "\n".join(map(_folded, passages))
-    return [code for code in codes if _folded(code) not in known]
+    return _missing(_CODE.findall(question), passages)
 
 
 def adds_code(claim: str, passages: Iterable[str]) -> bool:
@@ -28,10 +24,12 @@ def adds_code(claim: str, passages: Iterable[str]) -> bool:
     >>> adds_code("It ends with E044.", ["It ends with e-044."]), adds_code("See A1.", ["See A2."])
     (False, True)
     """
-    if not (names := _NAME.findall(unicodedata.normalize("NFKC", claim))):
-        return False
-    known = "\n".join(map(_folded, passages))
-    return any(_folded(name) not in known for name in names)
+    return bool(_missing(_NAME.findall(unicodedata.normalize("NFKC", claim)), passages))
+
+
+def _missing(codes: Sequence[str], passages: Iterable[str]) -> list[str]:
+    known = "\n".join(map(_folded, passages)) if codes else ""
+    return [code for code in codes if _folded(code) not in known]
 
 
 def _folded(text: str) -> str:

@@ -49,7 +49,7 @@ _LANGUAGES_OF = {
 }
 _FEWEST_HITS = 1.5
 _LEAD = 1.3
-_OWN_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "GREEK",
+_OWN_SCRIPTS = ("CJK", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "GREEK",
                 "DEVANAGARI", "THAI", "BENGALI", "TAMIL", "GEORGIAN", "ARMENIAN")  # fmt: skip
 _ONE_WRITING = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 ENGLISH = "en"
@@ -74,34 +74,26 @@ def is_in_another_language(question: str, language: str) -> bool:
 @lru_cache(maxsize=1 << 9)
 def _language(text: str) -> str | None:
     words = _WORD.findall(text.casefold())
-    if (script := _script(words)) is not None:
-        return script
-    hits: Counter[str] = Counter()
-    for word in words:
-        for code in (languages := _LANGUAGES_OF.get(word, frozenset())):
-            hits[code] += 1 / len(languages)  # type: ignore[assignment]
-    return _leader(hits, words)
+    return _script("".join(words)) or _by_function_words(words)
 
 
-def _leader(hits: "Counter[str]", words: Sequence[str]) -> str | None:
-    ranked = hits.most_common(2)
-    if not ranked or ranked[0][1] < min(_FEWEST_HITS, 0.3 * len(words)):
+def _by_function_words(words: Sequence[str]) -> str | None:
+    """Return the language that has clearly more of the words than any other."""
+    hits: dict[str, float] = {}
+    for known in filter(None, map(_LANGUAGES_OF.get, words)):
+        for code in known:
+            hits[code] = hits.get(code, 0.0) + 1 / len(known)
+    ranked = sorted(hits, key=hits.__getitem__, reverse=True)
+    if not ranked or hits[ranked[0]] < min(_FEWEST_HITS, 0.3 * len(words)):
         return None
-    code, most = ranked[0]
-    return code if len(ranked) == 1 or most >= _LEAD * ranked[1][1] else None
+    is_clear = len(ranked) == 1 or hits[ranked[0]] >= _LEAD * hits[ranked[1]]
+    return ranked[0] if is_clear else None
 
 
-def _script(words: Sequence[str]) -> str | None:
+def _script(letters: str) -> str | None:
     """Return the script of most letters, none for the Latin one."""
-    text = "".join(words)
-    if text.isascii():
+    if letters.isascii():
         return None
-    name, _ = Counter(map(_script_of, text)).most_common(1)[0]
+    names = (unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    name, _ = Counter(_ONE_WRITING.get(name, name) for name in names).most_common(1)[0]
     return name if name in _OWN_SCRIPTS else None
-
-
-def _script_of(letter: str) -> str:
-    if letter.isascii():
-        return "LATIN"
-    name = unicodedata.name(letter, "").split(" ")[0]
-    return _ONE_WRITING.get(name, name)

@@ -24,6 +24,14 @@ class QuotedPassage:
         """The quoted sentences."""
         return self.content[self.start : self.end]
 
+    @property
+    def unplanted(self) -> str:
+        """The chunk's text without what is withheld."""
+        text = self.content
+        for start, end in reversed(self.planted.spans):
+            text = f"{text[:start]} {text[end:]}"
+        return text
+
 
 def whole_sentences(content: str, found: Span) -> Span:
     """Return the span of the whole sentences that `found` touches."""

@@ -1,13 +1,21 @@
 """Decides whether a sentence of an answer may be shown with the words that it quotes."""
 
+import asyncio
+import math
+import time
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from core.grounding.flaws import Flaw
-from core.grounding.judge.base import AnswerJudge, CitedClaim, JudgedBy, SupportJudge, Verdict
+from core.grounding.judge.base import (
+    AnswerJudge,
+    CitedClaim,
+    Flaw,
+    JudgedBy,
+    SupportJudge,
+    Verdict,
+)
 from core.grounding.judge.certain import certain_flaw, is_copied
-from core.grounding.judge.in_time import JudgeInTime
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.quoting import QuotedPassage
@@ -15,14 +23,10 @@ from core.markdown.code import without_code
 from core.providers.base import ChatEnd, ignore
 from core.text.sentences import sentences
 
-__all__ = ["Flaw", "QuotedPassage", "Support", "SupportChecker"]
+__all__ = ["Flaw", "JudgedBy", "QuotedPassage", "Support", "SupportChecker"]
 
 _LONGEST_CLAIM = 800
 """Characters; no sentence is longer, and what is would take long to compare."""
-
-
-def _of_no_course(course_id: str) -> SupportJudge | None:
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,29 +35,31 @@ class Support:
 
     flaw: Flaw | None = None
     """None: it may be shown."""
-    cross_language: bool = False
-    """Whether it is in another language than its quotes, which no judge of words can compare."""
-    unchecked: bool = False
-    """Whether nothing compared it with its quotes but the certain checks, since it is."""
-    poisoned: tuple[int, ...] = ()
-    """Positions of those quotes whose passages hold planted text."""
     by: JudgedBy = JudgedBy.CODE
     """What the finding rests on."""
+    is_translated: bool = False
+    """Whether it is surely in another language than its quotes."""
+    poisoned: tuple[int, ...] = ()
+    """Positions of those quotes whose passages hold planted text."""
 
     @property
-    def by_words_only(self) -> bool:
-        """Whether nothing but its words was compared."""
-        return self.by is JudgedBy.WORDS
+    def is_unchecked(self) -> bool:
+        """Whether only the certain checks compared it: words of two languages say nothing."""
+        return self.is_translated and self.by is JudgedBy.WORDS
 
 
 class SupportChecker:
-    """Asks code, then a judge, and lets no planted text be cited. Answers may share it."""
+    """Asks code, then a judge, and lets no planted text be cited.
+
+    What a judge costs in time is bounded, however slow it is: after a verdict that it left to the
+    words, these decide on the rest of the answer.
+    """
 
     def __init__(
         self,
         judge: SupportJudge | None = None,
         *,
-        judge_of: Callable[[str], SupportJudge | None] = _of_no_course,
+        judge_of: Callable[[str], SupportJudge | None] = lambda course_id: None,
     ) -> None:
         """Judge by what a course names, else by `judge`.
 
@@ -61,35 +67,44 @@ class SupportChecker:
             judge: Decides what code is not certain of; None: the words do.
             judge_of: Returns the judge that a course names by its id; None: `judge`.
         """
-        self._judge: SupportJudge = judge or LexicalJudge()
+        self._by_words = LexicalJudge()
+        self._judge: SupportJudge = judge or self._by_words
         self._judge_of = judge_of
-        self.reads_answers = isinstance(self._judge, AnswerJudge)
-        """Whether a model judges, which can tell of a whole answer."""
+        self._until = math.inf
+        self._has_given_up = False
 
     def for_answer(self, course_id: str, until: float) -> "SupportChecker":
         """Return a checker for one answer, apart from all others.
 
-        It asks the judge of the course until that leaves a verdict to the words, and until the
-        time `until` of `time.monotonic()`; then the words decide.
+        It asks the judge of the course until the time `until` of `time.monotonic()`.
         """
         own = copy(self)
-        judge = self._judge_of(course_id) or self._judge
-        own._judge = JudgeInTime(judge, until)
-        own.reads_answers = isinstance(judge, AnswerJudge)
+        own._judge = self._judge_of(course_id) or self._judge
+        own._until = until
         return own
+
+    @property
+    def reads_answers(self) -> bool:
+        """Whether a model judges, which can tell of a whole answer."""
+        return isinstance(self._judge, AnswerJudge)
 
     @property
     def is_free(self) -> bool:
         """Whether a claim would be judged now; else its judge is busy."""
-        return not isinstance(self._judge, AnswerJudge) or self._judge.is_free
+        judge = self._judge
+        return self._has_given_up or not isinstance(judge, AnswerJudge) or judge.is_free
 
     async def answers_question(
         self, question: str, answer: str, *, report: Callable[[ChatEnd], None] = ignore
     ) -> Verdict | None:
         """Return what a judging model says of a whole answer; None: not known, or there is none."""
-        if not isinstance(self._judge, AnswerJudge):
+        if self._has_given_up or not isinstance(self._judge, AnswerJudge):
             return None
-        return await self._judge.answers_question(question, answer, report)
+        try:
+            async with self._time_left():
+                return await self._judge.answers_question(question, answer, report)
+        except TimeoutError:
+            return None
 
     async def judge(
         self,
@@ -109,58 +124,63 @@ class SupportChecker:
         """
         if not quotes:
             return Support(Flaw.UNCITED)
-        languages = _Languages.of(sentence, quotes, questions)
-        flaw, by = await self._flaw(sentence, quotes, questions, languages, report)
-        if flaw is not None:
-            return Support(flaw, languages.differ, by=by)
-        is_translated = languages.differ or languages.is_neither
-        unchecked = is_translated and by is JudgedBy.WORDS
-        if any(quote.planted.touches(quote.start, quote.end) for quote in quotes):
-            flaw = Flaw.OUT_OF_PLACE
-        poisoned = tuple(number for number, quote in enumerate(quotes) if quote.planted.spans)
-        return Support(flaw, is_translated, unchecked, poisoned, by)
-
-    async def _flaw(
-        self,
-        sentence: str,
-        quotes: Sequence[QuotedPassage],
-        questions: Sequence[str],
-        languages: "_Languages",
-        report: Callable[[ChatEnd], None],
-    ) -> tuple[Flaw | None, JudgedBy]:
-        """Return what is wrong with the sentence, planted text aside, and who says so."""
-        headings = tuple(dict.fromkeys(title for quote in quotes for title in quote.headings))
-        whole = CitedClaim(sentence, tuple(quote.text for quote in quotes), headings)
-        if len(sentence) > _LONGEST_CLAIM:  # before all that takes long
-            return None if is_copied(whole) else Flaw.MEANING, JudgedBy.CODE
-        if (flaw := certain_flaw(whole)) is not None or is_copied(whole):
-            return flaw, JudgedBy.CODE
-        cited = tuple(part for text in whole.sentences for part in sentences(text))
-        is_translated = languages.differ or languages.is_neither
-        claim = CitedClaim(sentence, cited, headings, is_translated=is_translated)
-        question = questions[0] if questions else ""
-        (verdict,) = await self._judge.judge(question, [claim], report)
-        if languages.is_neither and verdict.by is JudgedBy.WORDS:
-            return Flaw.LANGUAGE, JudgedBy.CODE  # only a model can tell what it says
-        return None if verdict.holds else Flaw.MEANING, verdict.by
-
-
-@dataclass(frozen=True, slots=True)
-class _Languages:
-    """The languages of a sentence and of its quotes."""
-
-    differ: bool
-    """Whether the sentence is surely in another language than its quotes."""
-    is_neither: bool
-    """Whether it is surely in neither the question's language nor that of its quotes."""
-
-    @classmethod
-    def of(
-        cls, sentence: str, quotes: Sequence[QuotedPassage], questions: Sequence[str]
-    ) -> "_Languages":
         own, asked = language_of(without_code(sentence)), language_of(*questions)
-        quoted = language_of(without_code("\n\n".join(quote.text for quote in quotes)))
-        quoted = quoted or language_of(without_code(quotes[0].content)) or asked or ENGLISH
-        # Where in doubt it is the book's language, which is compared more closely.
-        differ = asked is not None and own == asked != quoted
-        return cls(differ, bool(asked) and own not in {None, asked, quoted})
+        quoted = _language_of_quotes(quotes) or asked or ENGLISH
+        is_translated = asked is not None and own not in (None, quoted)
+        claim = _cited(sentence, quotes, is_translated=is_translated)
+        flaw, by = _certain(claim, quotes)
+        if by is None:
+            verdict = await self._verdict(claim, report)
+            flaw, by = None if verdict.holds else Flaw.MEANING, verdict.by
+            if is_translated and own != asked and by is JudgedBy.WORDS:
+                flaw = Flaw.LANGUAGE  # only a model can tell what it says
+        if flaw is not None:
+            return Support(flaw, by, is_translated)
+        if any(quote.planted.touches(quote.start, quote.end) for quote in quotes):
+            flaw = Flaw.PLANTED
+        poisoned = tuple(number for number, quote in enumerate(quotes) if quote.planted.spans)
+        return Support(flaw, by, is_translated, poisoned)
+
+    async def _verdict(self, claim: CitedClaim, report: Callable[[ChatEnd], None]) -> Verdict:
+        if not self._has_given_up:
+            try:
+                async with self._time_left():
+                    verdict = await self._judge.judge(claim, report)
+            except TimeoutError:
+                self._has_given_up = True
+            else:
+                self._has_given_up = verdict.by is JudgedBy.WORDS
+                return verdict
+        return self._by_words.verdict(claim)
+
+    def _time_left(self) -> asyncio.Timeout:
+        """Return what ends a call when the answer's time is over."""
+        left = self._until - time.monotonic()
+        return asyncio.timeout(left if math.isfinite(left) else None)
+
+
+def _certain(
+    claim: CitedClaim, quotes: Sequence[QuotedPassage]
+) -> tuple[Flaw | None, JudgedBy | None]:
+    """Return what code is certain of; by no one where a judge is to decide."""
+    whole = replace(claim, sentences=tuple(quote.text for quote in quotes))
+    if len(claim.text) > _LONGEST_CLAIM:  # before all that takes long
+        return None if is_copied(whole) else Flaw.MEANING, JudgedBy.CODE
+    flaw = certain_flaw(whole)
+    return flaw, JudgedBy.CODE if flaw or is_copied(whole) else None
+
+
+def _cited(sentence: str, quotes: Sequence[QuotedPassage], *, is_translated: bool) -> CitedClaim:
+    return CitedClaim(
+        sentence,
+        tuple(part for quote in quotes for part in sentences(quote.text)),
+        tuple(dict.fromkeys(title for quote in quotes for title in quote.headings)),
+        tuple(dict.fromkeys(quote.unplanted for quote in quotes)),
+        is_translated=is_translated,
+    )
+
+
+def _language_of_quotes(quotes: Sequence[QuotedPassage]) -> str | None:
+    """Return the language of the quotes, or else of the text around them."""
+    quoted = "\n\n".join(quote.text for quote in quotes)
+    return language_of(without_code(quoted)) or language_of(without_code(quotes[0].content))

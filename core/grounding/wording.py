@@ -14,22 +14,6 @@ if TYPE_CHECKING:
 _MOST_DIFFERENCES = 3
 _LONGEST_DIFFERENCE = 80
 """Characters of words in which a quote differs from the book."""
-_LANGUAGES = {
-    "en": Message("language-en"),
-    "de": Message("language-de"),
-    "fr": Message("language-fr"),
-    "es": Message("language-es"),
-    "it": Message("language-it"),
-    "pt": Message("language-pt"),
-    "nl": Message("language-nl"),
-    "pl": Message("language-pl"),
-    "sv": Message("language-sv"),
-    "da": Message("language-da"),
-    "cs": Message("language-cs"),
-    "ro": Message("language-ro"),
-    "tr": Message("language-tr"),
-    "id": Message("language-id"),
-}
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
 _LONGEST_PLACE = 160
@@ -38,7 +22,8 @@ _LONGEST_PLACE = 160
 
 def reading(headings: Sequence[str]) -> str:
     """Return what is shown while the sections that were found are read."""
-    return text("notice-reading", names=", ".join(_named(_shortened(h)) for h in headings))
+    names = (text("answer-name", name=_on_one_line(h, _LONGEST_HEADING)) for h in headings)
+    return text("notice-reading", names=", ".join(names))
 
 
 def not_covered(*, within: bool = False) -> str:
@@ -48,7 +33,7 @@ def not_covered(*, within: bool = False) -> str:
 
 def other_language(language: str) -> str:
     """Return the answer to a question in another language than the book's, a BCP 47 tag."""
-    name = _LANGUAGES[language.partition("-")[0].casefold()]
+    name = Message(f"language-{language.partition('-')[0].casefold()}")
     return text("answer-other-language", language=name)
 
 
@@ -62,22 +47,12 @@ def not_carried(*, within: bool = False) -> str:
     return text("answer-not-carried-within") if within else text("answer-not-carried")
 
 
-def _shortened(heading: str) -> str:
-    return beginning(one_line(prose_without_links(heading)), _LONGEST_HEADING)
+def heading(place: str, level: int = 3) -> str:
+    """Return the line above a passage that says where it stands, as Markdown.
 
-
-def _named(name: str) -> str:
-    return text("answer-name", name=name)
-
-
-def heading(place: str) -> str:
-    """Return the line above a passage that says where it stands, as Markdown."""
-    return f"### {beginning(one_line(prose_without_links(place)), _LONGEST_PLACE)}"
-
-
-def part_heading(words: str) -> str:
-    """Return the line above the answer to a part of the question, as Markdown."""
-    return f"## {beginning(one_line(prose_without_links(words)), _LONGEST_PLACE)}"
+    Above the answer to a part of the question it says which part that is, and is of level 2.
+    """
+    return f"{'#' * level} {_on_one_line(place, _LONGEST_PLACE)}"
 
 
 def part_without(*, within: bool) -> str:
@@ -89,7 +64,7 @@ def with_nearest(said: str, sections: Sequence[str]) -> str:
     """Return a refusal as one text, which names the nearest sections, if there are any."""
     if not sections:
         return said
-    names = "; ".join(_named(prose_without_links(name)) for name in sections)
+    names = "; ".join(text("answer-name", name=prose_without_links(one)) for one in sections)
     return f"{said} {text('answer-nearest-sections', names=names)}"
 
 
@@ -101,6 +76,10 @@ def quote_place(status: QuoteStatus, place: str, differing: Sequence["Difference
     if status is QuoteStatus.VERBATIM:
         return text("answer-quote-verbatim", place=place)
     return text("answer-quote-reworded", place=place)
+
+
+def _on_one_line(name: str, longest: int) -> str:
+    return beginning(one_line(prose_without_links(name)), longest)
 
 
 def _difference(one: "Difference") -> str:

@@ -260,8 +260,8 @@ IN_CORE = (
     Mutant(
         "fence every request alike",
         "core/generation/claims/prompt.py",
-        "    return secrets.token_hex(8)\n",
-        '    return "0123456789abcdef"\n',
+        "    mark = delimiter or secrets.token_hex(8)\n",
+        '    mark = delimiter or "0123456789abcdef"\n',
         "nobody can write the fence of a prompt into a text before",
         (f"{PROMPT}::test_each_request_has_a_mark_of_its_own",),
     ),
@@ -284,7 +284,7 @@ IN_CORE = (
     Mutant(
         "answer any tool",
         "core/generation/tools.py",
-        "    if name != RETRIEVE:\n",
+        "    if call.name != RETRIEVE:\n",
         "    if False:\n",
         "a model has one tool",
         (f"{TOOLS}::test_an_unknown_tool_is_explained_to_the_model",),

@@ -56,7 +56,7 @@ async def written_down(writer: Scripted) -> Draft:
         ((CITED,), True),
         ((CITED, Claim("Take a queue.", example=True)), True),
         ((CITED, Claim("It is fast.")), False),
-        ((CITED, CITED.invented()), False),
+        ((CITED, replace(CITED, quotes=(), cites_unknown=True)), False),
         ((Claim("Take a queue.", example=True),), False),
         ((), False),
     ],

@@ -160,7 +160,7 @@ async def test_a_claim_holds_from_the_mark_that_was_fitted_for_its_course(
             judge = opened.judge(course_id)
             assert judge is not None
             while True:  # on a busy machine the words decide, as they do where it is late
-                [verdict] = await judge.judge("How often?", [claim])
+                verdict = await judge.judge(claim)
                 if verdict.by is JudgedBy.MODEL:
                     return verdict.holds
 

@@ -53,7 +53,7 @@ class Judging:
         yes = self.answers if is_whole else self.claims
         self.asked.append("answer" if is_whole else "claim")
         if call.form != "text":
-            return ChatReply(json.dumps({"grades": [round(10 * yes)]}))
+            return ChatReply(json.dumps({"grade": round(10 * yes)}))
         odds = {"yes": math.log(yes), "no": math.log(1 - yes)}
         return ChatReply("yes" if yes >= 0.5 else "no", logprobs=(odds,) * self.tells_odds)
 
@@ -134,7 +134,7 @@ async def test_a_follow_up_is_judged_with_the_question_that_it_leans_on(
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("tells_odds", [True, False], ids=["log-probabilities", "grades"])
+@pytest.mark.parametrize("tells_odds", [True, False], ids=["log-probabilities", "grade"])
 async def test_what_answers_another_question_is_told_as_the_closest(
     places: Places, judging: Judging, tells_odds: bool
 ) -> None:

@@ -36,11 +36,11 @@ def by_odds(call: OpenAICall) -> ChatReply:
 class ByGrades:
     """A server that tells no log-probabilities."""
 
-    def __init__(self, grades: str) -> None:
-        self.grades = grades
+    def __init__(self, grade: str) -> None:
+        self.grade = grade
 
     def __call__(self, call: OpenAICall) -> ChatReply:
-        return ChatReply("yes" if call.form == "text" else self.grades)
+        return ChatReply("yes" if call.form == "text" else self.grade)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ async def test_each_claim_is_one_call_of_one_token_with_the_same_beginning(
 ) -> None:
     judge = ModelJudge(await model_at(server), wait=PATIENT)
     reported: list[ChatEnd] = []
-    true, false = await judge.judge(QUESTION, CLAIMS, reported.append)
+    true, false = [await judge.judge(claim, reported.append) for claim in CLAIMS]
     assert (true.probability, false.probability) == pytest.approx((0.9, 0.1))
     assert (true.holds, false.holds) == (True, False)
     assert true.by is false.by is JudgedBy.MODEL
@@ -75,42 +75,39 @@ async def test_each_claim_is_one_call_of_one_token_with_the_same_beginning(
 
 
 async def test_the_mark_is_given(server: OpenAIServer) -> None:
-    true, _ = await ModelJudge(await model_at(server), mark=0.95, wait=PATIENT).judge(
-        QUESTION, CLAIMS
-    )
-    assert not true.holds
+    judge = ModelJudge(await model_at(server), mark=0.95, wait=PATIENT)
+    assert not (await judge.judge(CLAIMS[0])).holds
 
 
-async def test_a_service_without_log_probabilities_grades_all_in_one_call(
-    server: OpenAIServer,
-) -> None:
-    server.answer_with(ByGrades('{"grades": [9, 1]}'))
+@pytest.mark.parametrize("grade", ['{"grade": 9}', " 9\n"])
+async def test_a_service_without_log_probabilities_grades(server: OpenAIServer, grade: str) -> None:
+    server.answer_with(ByGrades(grade))
     judge = ModelJudge(await model_at(server), wait=PATIENT)
-    true, false = await judge.judge(QUESTION, CLAIMS)
-    assert (true.probability, false.probability) == (0.9, 0.1)
-    assert [call.form for call in server.requests] == ["text", "text", "json_schema"]
-    await judge.judge(QUESTION, CLAIMS)
-    assert len(server.requests) == 4  # it is not asked for log-probabilities again
+    found = [await judge.judge(CLAIMS[0]) for _ in range(3)]
+    assert {(one.probability, one.by) for one in found} == {(0.9, JudgedBy.MODEL)}
+    forms = [call.form for call in server.requests]
+    assert forms == ["text", "json_schema"] * 2 + ["json_schema"]  # asked for them twice
 
 
 @pytest.mark.parametrize(
-    "grades",
+    "grade",
     [
         '{"grades": [9]}',
-        '{"grades": "all"}',
+        '{"grade": "all"}',
         "I cannot.",
-        '{"grades": [NaN, 1]}',
-        '{"grades": [1e999, 1]}',
-        '{"grades": [' + "9" * 400 + ", 1]}",
-        '{"grades": ' + "[" * 40_000 + "]" * 40_000 + "}",
+        '{"grade": NaN}',
+        '{"grade": 1e999}',
+        '{"grade": ' + "9" * 400 + "}",
+        '{"grade": ' + "[" * 40_000 + "]" * 40_000 + "}",
     ],
-    ids=lambda grades: grades[:30],
+    ids=lambda grade: grade[:30],
 )
-async def test_grades_that_are_none_leave_it_to_the_words(
-    server: OpenAIServer, grades: str
+async def test_a_grade_that_is_none_leaves_it_to_the_words(
+    server: OpenAIServer, grade: str
 ) -> None:
-    server.answer_with(ByGrades(grades))
-    true, false = await ModelJudge(await model_at(server), wait=PATIENT).judge(QUESTION, CLAIMS)
+    server.answer_with(ByGrades(grade))
+    judge = ModelJudge(await model_at(server), wait=PATIENT)
+    true, false = [await judge.judge(claim) for claim in CLAIMS]
     assert true.by is false.by is JudgedBy.WORDS
     assert true.probability > false.probability
 
@@ -118,8 +115,8 @@ async def test_grades_that_are_none_leave_it_to_the_words(
 @pytest.mark.parametrize("fault", ["500", "404", "malformed JSON"])
 async def test_a_model_that_fails_leaves_it_to_the_words(server: OpenAIServer, fault: str) -> None:
     server.fail(FAULTS[fault], times=9)
-    true, false = await ModelJudge(await model_at(server), wait=PATIENT).judge(QUESTION, CLAIMS)
-    assert true.by is false.by is JudgedBy.WORDS
+    judge = ModelJudge(await model_at(server), wait=PATIENT)
+    assert {(await judge.judge(claim)).by for claim in CLAIMS} == {JudgedBy.WORDS}
 
 
 @pytest.mark.costly
@@ -127,8 +124,8 @@ async def test_a_model_that_fails_leaves_it_to_the_words(server: OpenAIServer, f
 async def test_odd_log_probabilities_are_no_failure(server: OpenAIServer, odds: float) -> None:
     server.answer_with(lambda call: ChatReply("Yes", logprobs=({"Yes": odds, "no": -3.0},)))
     judge = ModelJudge(await model_at(server), wait=PATIENT)
-    for verdict in await judge.judge(QUESTION, CLAIMS):
-        assert 0 <= verdict.probability <= 1
+    for claim in CLAIMS:
+        assert 0 <= (await judge.judge(claim)).probability <= 1
     relevance = await judge.answers_question(QUESTION, "A shortage occurs.")
     assert relevance is None or 0 <= relevance.probability <= 1
 
@@ -137,14 +134,13 @@ async def test_a_claim_waits_no_longer_than_it_may(server: OpenAIServer) -> None
     server.fail(FAULTS["stall without headers"], times=9)
     judge = ModelJudge(await model_at(server), wait=0.2)
     async with asyncio.timeout(PATIENT):
-        true, _ = await judge.judge(QUESTION, CLAIMS)
-        assert true.by is JudgedBy.WORDS
+        assert (await judge.judge(CLAIMS[0])).by is JudgedBy.WORDS
         assert await judge.answers_question(QUESTION, "A shortage occurs.") is None
 
 
 async def test_a_fact_checking_model_is_asked_as_it_was_trained(server: OpenAIServer) -> None:
     judge = ModelJudge(await model_at(server, "bespoke-minicheck:7b"), wait=PATIENT)
-    await judge.judge(QUESTION, CLAIMS[:1])
+    await judge.judge(CLAIMS[0])
     [call] = server.requests
     assert [message["role"] for message in call.messages] == ["user"]
     assert call.text == "Document: Ceilings\nThen a shortage occurs.\nClaim: A shortage occurs."

@@ -2,18 +2,14 @@
 
 import math
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.generation.base import GenerationTask, Passage
 from core.generation.claims import instructions as told
 from core.generation.claims.layout import begins_block
 from core.generation.claims.sentences import NumberedSentence, Numbering
-from core.generation.history import (
-    first_that_fit,
-    newest_that_fit,
-    told_turns,
-)
+from core.generation.history import newest_that_fit, told_turns
 from core.markdown.writing import one_line
 from core.models import (
     EXPLAIN_QUOTE,
@@ -75,17 +71,18 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     Args:
         delimiter: None: a random one, which no text can know beforehand.
     """
-    mark = delimiter or new_delimiter()
+    mark = delimiter or secrets.token_hex(8)
     numbering = Numbering(
         with_all=task.in_order or task.selected_text is not None, planted_in=task.planted_in
     )
     system = render_system(task)
     turns = [_render_turn(turn, answer, mark) for turn, answer in told_turns(task.history)]
-    passages = list(_readable(task.passages()))
+    passages = [passage for passage in task.passages() if passage.text.strip()]
     fixed = reckon_tokens(system) + reckon_tokens(_compose(task, (), numbering, mark))
-    room = task.context_window - fixed - _search_room(task)
+    small = task.context_window // _SMALL_WINDOW_SHARE
+    room = task.context_window - fixed - (min(_SEARCH_ROOM, small) if task.search else 0)
     costs = [reckon_tokens(_render_passages([passage], Numbering(), mark)) for passage in passages]
-    fit = max(first_that_fit(costs, room), 1)
+    fit = max(newest_that_fit(costs[::-1], room), 1)
     room -= sum(costs[:fit])
     turns = turns if fit >= len(passages) else []  # no passage goes while a turn is left
     kept = newest_that_fit([_cost(turn) for turn in turns], room)
@@ -93,7 +90,7 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     history = [message for turn in turns[len(turns) - kept :] for message in turn]
     thread = [_render_said(message, mark) for message in task.thread]
     room -= _cost(history) + reckon_tokens(told.SAID_BEFORE)
-    thread = thread[len(thread) - newest_that_fit([reckon_tokens(m) for m in thread], room) :]
+    thread = thread[len(thread) - newest_that_fit([*map(reckon_tokens, thread)], room) :]
     shown = _shown(task, passages, numbering, mark)
     messages = (*history, ChatMessage("user", _compose(task, shown, numbering, mark, thread)))
     tokens = reckon_tokens(system) + _cost(messages)
@@ -114,16 +111,12 @@ def longest_kept(system_prompt: str | None) -> int:
         system_prompt=system_prompt,
         length=max(AnswerLength, key=lambda length: len(told.LENGTHS[length])),
     )
-    system = f"{render_system(task)}\n\n{told.SEARCH}"
-    shown = _shown(task, (), Numbering(), _DEAREST_MARK)
-    rest = _compose(task, shown, Numbering(), _DEAREST_MARK)
-    return reckon_tokens(system + rest) + _LONGEST_PASSAGE
+    return _kept(task) + reckon_tokens(told.SEARCH)
 
 
 def smallest_window(system_prompt: str | None) -> int:
     """Return the smallest `context_window` that leaves room for a search and all that stays."""
-    share = 1 - 1 / _SMALL_WINDOW_SHARE
-    return math.ceil(longest_kept(system_prompt) / share / 100) * 100
+    return _with_share(longest_kept(system_prompt), _SMALL_WINDOW_SHARE)
 
 
 def smallest_context(system_prompt: str | None) -> int:
@@ -132,14 +125,23 @@ def smallest_context(system_prompt: str | None) -> int:
     A quarter of it is for the answer; a longer question may still find no room.
     """
     task = GenerationTask(question=_SHORT_QUESTION, evidence=(), system_prompt=system_prompt)
+    return _with_share(_kept(task), ANSWER_SHARE)
+
+
+def _kept(task: GenerationTask) -> int:
+    """Return about how many tokens a prompt takes with one passage and without any turn."""
     rest = _compose(task, (), Numbering(), _DEAREST_MARK)
-    tokens = reckon_tokens(render_system(task) + rest) + _LONGEST_PASSAGE
-    return math.ceil(tokens / (1 - 1 / ANSWER_SHARE) / 100) * 100
+    return reckon_tokens(f"{render_system(task)}\n\n{rest}") + _LONGEST_PASSAGE
+
+
+def _with_share(tokens: int, part: int) -> int:
+    """Return what is a whole hundred and holds the tokens with one `part` of it free."""
+    return math.ceil(tokens / (1 - 1 / part) / 100) * 100
 
 
 def render_found(passages: Sequence[Passage], numbering: Numbering, delimiter: str) -> str:
     """Return what a model is sent of the passages that its search found."""
-    found = _render_passages(list(_readable(passages)), numbering, delimiter)
+    found = _render_passages(passages, numbering, delimiter)
     return f"{told.FOUND}\n\n{found}" if found else told.NOTHING_FOUND
 
 
@@ -151,11 +153,6 @@ def render_system(task: GenerationTask) -> str:
         parts.append(told.SEARCH)
     parts.append(told.LANGUAGE.format(language=_on_one_line(task.language)))
     return "\n\n".join(part for part in parts if part)
-
-
-def new_delimiter() -> str:
-    """Return a mark that no text can have in it already."""
-    return secrets.token_hex(8)
 
 
 def _compose(
@@ -257,14 +254,12 @@ def _runs(passages: Sequence[Passage]) -> list[list[Passage]]:
     runs: list[list[Passage]] = []
     for section in sections.values():
         section.sort(key=lambda passage: passage.chunk.char_start + passage.start)
-        before = None
+        last = None
         for passage in section:
-            follows = before is not None and passage.chunk.chunk_index <= before.chunk_index + 1
-            if follows:
-                runs[-1].append(passage)
-            else:
-                runs.append([passage])
-            before = passage.chunk
+            if last is None or passage.chunk.chunk_index > last + 1:
+                runs.append([])
+            runs[-1].append(passage)
+            last = passage.chunk.chunk_index
     return runs
 
 
@@ -274,10 +269,8 @@ def _sentences(found: Sequence[NumberedSentence]) -> str:
     for sentence in found:
         text = visible(sentence.text).strip()
         text = text if begins_block(text) else one_line(text)
-        glue = "\n" if "\n" in text else " "
-        lines.append(
-            ("\n" if sentence.opens and lines else "") + f"[{sentence.number}]{glue}{text}"
-        )
+        before = "\n" if sentence.opens and lines else ""
+        lines.append(f"{before}[{sentence.number}]" + ("\n" if "\n" in text else " ") + text)
     return "\n".join(lines)
 
 
@@ -296,16 +289,6 @@ def _block(kind: str, text: str, mark: str, **attributes: str) -> str:
 def _on_one_line(text: str) -> str:
     """Return a text that can stand between double quotes, on one line."""
     return " ".join(visible(text).split()).replace('"', "'")
-
-
-def _readable(passages: Iterable[Passage]) -> Iterator[Passage]:
-    return (passage for passage in passages if passage.text.strip())
-
-
-def _search_room(task: GenerationTask) -> int:
-    if task.search is None:
-        return 0
-    return min(_SEARCH_ROOM, task.context_window // _SMALL_WINDOW_SHARE)
 
 
 def _cost(messages: Sequence[ChatMessage]) -> int:

@@ -1,6 +1,7 @@
 """The form of an answer: claims, the sentences that each rests on, and what is missing."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -13,6 +14,18 @@ class Missing(StrEnum):
     NOTHING = "nothing"
     PART = "part"
     ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenClaim:
+    """A claim as a model writes it."""
+
+    text: str
+    """Markdown; line feeds before it begin a paragraph."""
+    sentences: tuple[int, ...] | None = ()
+    """The numbers that it names; None: something else than numbers."""
+    example: bool = False
+    """Whether it is the model's own example."""
 
 
 _FORM: Mapping[str, Any] = {

@@ -1,6 +1,6 @@
 """The Protocol of what estimates whether cited sentences say what a claim says."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
@@ -17,8 +17,24 @@ class CitedClaim:
     """What it cites, at least one, in the order of the book."""
     headings: tuple[str, ...] = ()
     """The titles above the cited sentences, outermost first."""
+    around: tuple[str, ...] = ()
+    """What the book says next to them."""
     is_translated: bool = False
     """Whether it is surely in another language than they are."""
+
+
+class Flaw(StrEnum):
+    """Why a claim is not shown."""
+
+    UNCITED = "uncited"
+    INVENTED_QUOTE = "invented quote"
+    NUMBER = "number"
+    CODE = "code"
+    LINK = "link"
+    LANGUAGE = "language"
+    MEANING = "meaning"
+    PLANTED = "planted"
+    LEANS = "leans on a claim that is not shown"
 
 
 class JudgedBy(StrEnum):
@@ -49,19 +65,12 @@ class SupportJudge(Protocol):
         """The judge's name; marks of different names are never compared."""
         ...
 
-    async def judge(
-        self,
-        question: str,
-        claims: Sequence[CitedClaim],
-        report: Callable[[ChatEnd], None] = ignore,
-    ) -> list[Verdict]:
-        """Return one verdict a claim, in order.
+    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
+        """Return the verdict on a claim.
 
         A judge that cannot be reached in time lets the words decide, and says so in `by`.
 
         Args:
-            question: What the answer is about.
-            claims: At least one.
             report: Is given each call of a model, which has to be paid for.
         """
         ...

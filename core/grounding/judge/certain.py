@@ -1,47 +1,102 @@
 """What code is certain of before any judge is asked: copied words, code, links and numbers."""
 
+import re
+import unicodedata
+from collections.abc import Sequence
+
 from core.grounding.codes import adds_code
-from core.grounding.copied import (
-    adds_link,
-    adds_quotation,
-    changes_formula,
-    has_all_code,
-    stands_in,
-)
-from core.grounding.flaws import Flaw
 from core.grounding.judge.amounts import unproved
-from core.grounding.judge.base import CitedClaim
-from core.markdown.code import code_in
+from core.grounding.judge.base import CitedClaim, Flaw
+from core.markdown.code import code_in, without_code
+from core.markdown.locating import CodeKind
+from core.markdown.writing import code_span, fenced
 
-
-def is_copied(claim: CitedClaim) -> bool:
-    """Return whether the claim is all of a cited sentence, or all of them, word for word."""
-    return stands_in(claim.text, claim.sentences)
+_CODE_PART = re.compile(r"\w+|[^\w\s]")
+_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
+_ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
+_LEADS_AWAY = re.compile(
+    r"(?i)[a-z][a-z0-9+.-]{0,30}://\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
+    r"|\b[a-z0-9-]{2,63}(?:\.[a-z0-9-]{1,63}){0,8}\.[a-z]{2,24}\b(?:/\S*)?|//\S+"
+    r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]{1,64}@[\w-]{1,63}\.\w+"
+)
+"""Addresses, names of hosts, and the ways to call people in chats."""
+_DOTTED = re.compile(r"(?i)(?!www\.)[a-z0-9.-]+")
+"""The name of a file as well as of a host; no chat links it."""
 
 
 def certain_flaw(claim: CitedClaim) -> Flaw | None:
     """Return what the claim surely has that neither its sentences nor their titles have.
 
-    That is code, a link or a mention, a number or its unit, a name with digits, a sign of a
-    formula, or words in quotation marks.
+    That is code, a link or a mention, a number or its unit, or a name with digits.
     """
     code = [" ".join(found.content.split()) for found in code_in(claim.text)]
     source = [*claim.sentences, *claim.headings]
+    prose = without_code(claim.text)
     if not has_all_code(code, source):
         return Flaw.CODE
-    if adds_link(claim.text, claim.sentences):
+    if adds_link(prose, claim.sentences, around=claim.around):
         return Flaw.LINK
-    prose, cited = _prose(claim.text), " \n".join(source)
-    if unproved(prose, cited) or adds_code(prose, source) or changes_formula(prose, cited):
+    if unproved(prose, " \n".join(source)) or adds_code(prose, source):
         return Flaw.NUMBER
-    return Flaw.QUOTATION if adds_quotation(claim.text, source) else None
+    return None
 
 
-def _prose(text: str) -> str:
-    """Return a text without its code, which is compared as it stands."""
-    pieces: list[str] = []
-    position = 0
-    for code in code_in(text):
-        pieces.append(text[position : code.start])
-        position = code.end
-    return " ".join([*pieces, text[position:]])
+def is_copied(claim: CitedClaim) -> bool:
+    """Return whether the claim is all of a cited sentence, or all of them, word for word."""
+    cited = {*map(_plain, claim.sentences), _plain(" ".join(claim.sentences))}
+    return _plain(claim.text) in cited
+
+
+def has_all_code(code: Sequence[str], quoted: Sequence[str]) -> bool:
+    """Return whether the quotes hold all of the code as whole words, blanks aside."""
+    source = "\n".join(quoted)
+    return all(_found_in(part, source) is not None for part in code)
+
+
+def adds_link(prose: str, quoted: Sequence[str], *, around: Sequence[str] = ()) -> bool:
+    """Return whether prose leads somewhere, or calls a user, that the quotes do not.
+
+    Args:
+        around: Other text of the book. A name with dots, such as `main.py`, may stand there.
+    """
+    known, near = (set(_LEADS_AWAY.findall(" ".join(texts))) for texts in (quoted, around))
+    written = _LEADS_AWAY.findall(unicodedata.normalize("NFKC", prose))
+    return any(
+        name not in known and not (name in near and _DOTTED.fullmatch(name)) for name in written
+    )
+
+
+def with_code_of(sentence: str, quoted: Sequence[str]) -> str:
+    """Return the sentence with the code of its quotes in the place of its own, byte by byte.
+
+    Code that differs in more than blanks stays: it is no code of the quotes.
+    """
+    source = "\n".join(quoted)
+    for code in reversed(code_in(sentence)):
+        if code.content in source or (found := _found_in(code.content, source)) is None:
+            continue
+        own = code_span(found) if code.kind is CodeKind.SPAN else fenced(found, code.info)
+        if code.kind is not CodeKind.SPAN or "\n" not in found:
+            sentence = sentence[: code.start] + own + sentence[code.end :]
+    return sentence
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without case, emphasis and the form of its quotation marks."""
+    text = _EMPHASIS.sub("", unicodedata.normalize("NFC", text).translate(_ONE_MARK))
+    return " ".join(text.split()).casefold().strip(" .!:;\"'")
+
+
+def _found_in(code: str, source: str) -> str | None:
+    """Return the code as it stands in a source, not inside of longer words; None: nowhere.
+
+    Blanks may differ, and so may the parentheses of a call without arguments.
+    """
+    parts = [re.escape(part) for part in _CODE_PART.findall(code.removesuffix("()"))]
+    if not parts:
+        return ""
+    code = code.removesuffix("()").strip()
+    before = r"(?<![\w.])" if code[0].isalnum() else ""
+    after = r"(?!\w)" if code[-1].isalnum() else ""
+    found = re.search(before + r"\s*".join(parts) + after, source)
+    return found.group() if found else None

@@ -1,29 +1,24 @@
 """Asks a language model whether sentences say what a claim says, by its log-probabilities."""
 
-import asyncio
 import json
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Any
 
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
     BELONGING,
     FACT_CHECKER,
-    GRADES,
-    GRADES_IN_LINES,
     ONE_ANSWER,
     RELEVANCE,
     RELEVANCE_GRADE,
     about_answer,
     about_assignment,
     about_two_questions,
-    all_pending,
+    grade_of,
     template_for,
 )
 from core.providers.base import (
@@ -51,8 +46,8 @@ WAIT = 1.5
 _ONE_WORD = 1
 _LIKELIEST = 10
 """First tokens of which the log-probabilities are returned."""
-_TOKENS_A_GRADE = 4
-_TOKENS_TO_THINK = 512
+_TOKENS_TO_GRADE = 512
+"""Thinking included."""
 _MOST_WITHOUT_ODDS = 2
 """Replies in a row without a verdict in their log-probabilities, before none are asked for."""
 _ODDS_AGAIN = 600.0
@@ -60,6 +55,16 @@ _ODDS_AGAIN = 600.0
 _BEST_GRADE = 10.0
 _LEAST = -20.0
 """Log-probability of a word that is not among the likeliest."""
+_GRADE = Schema(
+    "grade",
+    {
+        "type": "object",
+        "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 10}},
+        "required": ["grade"],
+        "additionalProperties": False,
+    },
+    "Write the grade alone.",
+)
 
 
 class ModelJudge:
@@ -72,7 +77,6 @@ class ModelJudge:
         mark: float = MARK,
         relevance_mark: float = RELEVANCE_MARK,
         wait: float = WAIT,
-        by_words: LexicalJudge | None = None,
     ) -> None:
         """Ask `model`.
 
@@ -81,14 +85,13 @@ class ModelJudge:
             mark: The probability, 0 to 1, from which a claim holds.
             relevance_mark: The probability, 0 to 1, from which an answer answers its question.
             wait: Seconds that a claim waits at most.
-            by_words: What judges instead.
         """
         self._model = model
         self._template = template_for(model.name)
         self._mark = mark
         self._relevance_mark = relevance_mark
         self._wait = wait
-        self._by_words = by_words or LexicalJudge()
+        self._by_words = LexicalJudge()
         self._without_odds = 0
         self._odds_again = 0.0
         """When log-probabilities are asked for again, by `time.monotonic()`."""
@@ -103,28 +106,17 @@ class ModelJudge:
         """Whether the model would take a call now."""
         return self._model.is_free
 
-    async def judge(
-        self, question: str, claims: Sequence[CitedClaim], report: Report = ignore
-    ) -> list[Verdict]:
-        """Return one verdict a claim, in order; `by` is `WORDS` where the model gave none."""
-        likely = await self.probabilities(claims, report)
-        pairs = zip(claims, likely, strict=True)
-        return [self._by_words.verdict(c) if p is None else self._verdict(p) for c, p in pairs]
+    async def judge(self, claim: CitedClaim, report: Report = ignore) -> Verdict:
+        """Return the verdict on a claim; `by` is `WORDS` where the model gave none in time."""
+        likely = await self.probability(claim, report)
+        if likely is None:
+            return self._by_words.verdict(claim)
+        return Verdict(likely, likely >= self._mark, JudgedBy.MODEL)
 
-    async def probabilities(
-        self, claims: Sequence[CitedClaim], report: Report = ignore
-    ) -> list[float | None]:
-        """Return the model's probability of each claim, 0 to 1; None: it gave none in time."""
-        asking = self._asking(report)
-        try:
-            if self._tells_odds():
-                found = await asyncio.gather(*(self._ask(asking, claim) for claim in claims))
-                if None not in found:
-                    return list(found)
-            return await self._grades(asking, GRADES, all_pending(claims), len(claims))
-        except ProviderFailure as failure:
-            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
-        return [None] * len(claims)
+    async def probability(self, claim: CitedClaim, report: Report = ignore) -> float | None:
+        """Return the model's probability of a claim, 0 to 1; None: it gave none in time."""
+        graded = grade_of(claim)
+        return await self._likely(self._template.system, self._template.fill(claim), graded, report)
 
     async def answers_question(
         self, question: str, answer: str, report: Report = ignore
@@ -135,40 +127,17 @@ class ModelJudge:
         """
         if self._template is FACT_CHECKER:
             return None
-        asking, about, likely = self._asking(report), about_answer(question, answer), None
-        try:
-            if self._tells_odds():
-                likely = await asking.yes_over_no(RELEVANCE, about)
-            if likely is None:
-                [likely] = await self._grades(asking, RELEVANCE_GRADE, about, 1)
-        except ProviderFailure as failure:
-            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        about = about_answer(question, answer)
+        likely = await self._likely(RELEVANCE, about, (RELEVANCE_GRADE, about), report)
         if likely is None:
             return None
         return Verdict(likely, likely >= self._relevance_mark, JudgedBy.MODEL)
-
-    def _asking(self, report: Report) -> "_Asking":
-        return _Asking(self._model, Deadline.after(self._wait), report)
-
-    def _tells_odds(self) -> bool:
-        """Return whether log-probabilities are worth asking for."""
-        if self._without_odds < _MOST_WITHOUT_ODDS:
-            return True
-        if time.monotonic() < self._odds_again:
-            return False
-        self._without_odds = _MOST_WITHOUT_ODDS - 1  # once, unless they are there
-        return True
 
     async def belongs_to(
         self, question: str, assignment: str, report: Report = ignore
     ) -> float | None:
         """Return the probability, 0 to 1, that a question is about a task; None: not known."""
-        asking = _Asking(self._model, Deadline.after(self._wait), report)
-        try:
-            return await asking.yes_over_no(BELONGING, about_assignment(question, assignment))
-        except ProviderFailure as failure:
-            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
-        return None
+        return await self._likely(BELONGING, about_assignment(question, assignment), None, report)
 
     async def serves_both(
         self, asked: str, question: str, answer: str, report: Report = ignore
@@ -181,81 +150,76 @@ class ModelJudge:
             asked: The other question.
             question: What the answer was given to.
         """
-        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        about = about_two_questions(question, answer, asked)
+        return await self._likely(ONE_ANSWER, about, None, report)
+
+    async def _likely(
+        self, system: str, user: str, graded: tuple[str, str] | None, report: Report
+    ) -> float | None:
+        """Return the probability of yes, 0 to 1; None: the model gave none in time.
+
+        Args:
+            graded: Instruction and message that ask for a grade, for services without
+                log-probabilities.
+        """
+        deadline = Deadline.after(self._wait)
         try:
-            return await asking.yes_over_no(
-                ONE_ANSWER, about_two_questions(question, answer, asked)
-            )
+            if self._tells_odds():
+                request = _request(system, user, _ONE_WORD, likeliest=_LIKELIEST)
+                end = await self._end(request, deadline, report)
+                likely = yes_over_no(end.logprobs[0]) if end.logprobs else None
+                if likely is not None:
+                    self._without_odds = 0
+                    return likely
+                self._without_odds += 1
+                self._odds_again = time.monotonic() + _ODDS_AGAIN
+            if graded is None:
+                return None
+            request = _request(*graded, _TOKENS_TO_GRADE, schema=_GRADE)
+            end = await self._end(request, deadline, report)
         except ProviderFailure as failure:
             logger.warning("the judge %s gave no verdict: %s", self.name, failure)
-        return None
+            return None
+        grade = _grade_in(end.message.text)
+        if grade is None:
+            logger.warning("the judge %s gave no grade", self.name)
+        return grade
 
-    def _verdict(self, likely: float) -> Verdict:
-        return Verdict(likely, likely >= self._mark, JudgedBy.MODEL)
+    def _tells_odds(self) -> bool:
+        """Return whether log-probabilities are worth asking for."""
+        if self._without_odds < _MOST_WITHOUT_ODDS:
+            return True
+        if time.monotonic() < self._odds_again:
+            return False
+        self._without_odds = _MOST_WITHOUT_ODDS - 1  # once, unless they are there
+        return True
 
-    async def _ask(self, asking: "_Asking", claim: CitedClaim) -> float | None:
-        likely = await asking.yes_over_no(self._template.system, self._template.fill(claim))
-        self._without_odds = 0 if likely is not None else self._without_odds + 1
-        if likely is None:
-            self._odds_again = time.monotonic() + _ODDS_AGAIN
-        return likely
-
-    async def _grades(
-        self, asking: "_Asking", system: str, user: str, count: int
-    ) -> list[float | None]:
-        """Return so many grades of one call, for services without log-probabilities."""
-        tokens = _TOKENS_TO_THINK + _TOKENS_A_GRADE * count
-        schema = Schema("grades", _schema(count), GRADES_IN_LINES)
-        end = await asking.end(system, user, tokens, schema=schema)
-        grades = list(_grades_in(end.message.text))
-        if len(grades) != count:
-            logger.warning("the judge %s gave %d grades for %d", self.name, len(grades), count)
-            return [None] * count
-        return [min(max(grade / _BEST_GRADE, 0.0), 1.0) for grade in grades]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """A model, and until when it is asked for one verdict."""
-
-    model: ChatModel
-    deadline: Deadline
-    report: Report
-
-    async def yes_over_no(self, system: str, user: str) -> float | None:
-        """Return the probability of yes, 0 to 1; None: there is neither yes nor no to be seen."""
-        end = await self.end(system, user, _ONE_WORD, likeliest=_LIKELIEST)
-        return yes_over_no(end.logprobs[0]) if end.logprobs else None
-
-    async def end(
-        self,
-        system: str,
-        user: str,
-        tokens: int,
-        *,
-        likeliest: int = 0,
-        schema: Schema | None = None,
-    ) -> ChatEnd:
+    async def _end(self, request: ChatRequest, deadline: Deadline, report: Report) -> ChatEnd:
         """Return the whole reply.
 
         Raises:
             ProviderFailure: when there is none by the deadline.
         """
-        request = ChatRequest(
-            system,
-            [ChatMessage("user", user)],
-            max_tokens=tokens,
-            temperature=0.0,
-            schema=schema,
-            stream=False,
-            retry=False,
-            top_logprobs=likeliest,
-        )
-        async with aclosing(self.model.reply(request, self.deadline, self.report)) as pieces:
+        async with aclosing(self._model.reply(request, deadline, report)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, ChatEnd):
                     return piece
-        raise ProviderFailure(f"{self.model.name} said nothing")
+        raise ProviderFailure(f"{self.name} said nothing")
+
+
+def _request(
+    system: str, user: str, tokens: int, *, likeliest: int = 0, schema: Schema | None = None
+) -> ChatRequest:
+    return ChatRequest(
+        system,
+        [ChatMessage("user", user)],
+        max_tokens=tokens,
+        temperature=0.0,
+        schema=schema,
+        stream=False,
+        retry=False,
+        top_logprobs=likeliest,
+    )
 
 
 def yes_over_no(first: Mapping[str, float]) -> float | None:
@@ -276,30 +240,14 @@ def yes_over_no(first: Mapping[str, float]) -> float | None:
     return yes / (yes + no)
 
 
-def _schema(count: int) -> Mapping[str, Any]:
-    grades = {
-        "type": "array",
-        "items": {"type": "integer", "minimum": 0, "maximum": 10},
-        "minItems": count,
-        "maxItems": count,
-    }
-    return {
-        "type": "object",
-        "properties": {"grades": grades},
-        "required": ["grades"],
-        "additionalProperties": False,
-    }
+def _grade_in(text: str) -> float | None:
+    """Return the grade of a reply in JSON, or else in a line, from 0 to 1.
 
-
-def _grades_in(text: str) -> Sequence[float]:
-    """Return the grades of a reply in JSON, or else the numbers in its lines.
-
-    None at all where one is no finite number, or the JSON is deeper than Python reads it.
+    None: it is no finite number, or the JSON is deeper than Python reads it.
     """
     start, end = text.find("{"), text.rfind("}")
     try:
-        found = json.loads(text[start : end + 1])["grades"] if start >= 0 else text.split()
-        grades = [float(grade) for grade in found]
+        grade = float(json.loads(text[start : end + 1])["grade"] if start >= 0 else text)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        return ()
-    return grades if all(map(math.isfinite, grades)) else ()
+        return None
+    return min(max(grade / _BEST_GRADE, 0.0), 1.0) if math.isfinite(grade) else None

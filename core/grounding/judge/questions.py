@@ -1,7 +1,6 @@
 """The questions that a model is asked about a claim and an answer, by kind of model."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.grounding.judge.base import CitedClaim
@@ -60,17 +59,14 @@ ONE_ANSWER = (
     "question differs in a number, a name, a negation, a direction, a condition or in what it asks "
     "about. Answer with one word: yes or no."
 )
-GRADES = (
-    "You check claims against a textbook's text. For each numbered claim give a grade from 0 to "
-    "10, in order: 10 if its text surely says what the claim says, 0 if the text does not say it "
-    "or says otherwise."
+_GRADE = (
+    "You check claims against a textbook's text. Give one grade from 0 to 10: 10 if the text "
+    "surely says what the claim says, 0 if it does not say it or says otherwise."
 )
 RELEVANCE_GRADE = (
     "You judge answers to students' questions. Give one grade from 0 to 10: 10 if the answer "
     "surely gives what the question asks for, 0 if it is about something else."
 )
-GRADES_IN_LINES = "Write the grades alone, one number a line."
-"""For a model that knows no JSON."""
 
 
 def template_for(model: str) -> Template:
@@ -99,10 +95,7 @@ def about_two_questions(answered: str, answer: str, asked: str) -> str:
     )
 
 
-def all_pending(claims: Sequence[CitedClaim]) -> str:
-    """Return the message that has every claim graded at once."""
-    return "\n\n".join(
-        f"{number}. Text: {_on_one_line(' '.join(claim.sentences))}\n"
-        f"   Claim: {_on_one_line(claim.text)}"
-        for number, claim in enumerate(claims, 1)
-    )
+def grade_of(claim: CitedClaim) -> tuple[str, str]:
+    """Return the instruction and the message that have a claim graded."""
+    text = _on_one_line(" ".join(claim.sentences))
+    return _GRADE, f"Text: {text}\nClaim: {_on_one_line(claim.text)}"

@@ -64,7 +64,7 @@ async def judged(judge: SupportJudge, claim: LabelledClaim) -> Judged:
     if certain_flaw(claim.cited) is not None:
         likely, holds = 0.0, False
     elif not is_copied(claim.cited):
-        (verdict,) = await judge.judge(claim.question, [claim.cited])
+        verdict = await judge.judge(claim.cited)
         likely, holds = verdict.probability, verdict.holds
     return Judged(claim, likely, holds, (time.perf_counter() - started) * 1_000)
 

@@ -1,7 +1,7 @@
 """The thirty lines that every judge of words has to do better than."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.providers.base import ChatEnd, ignore
@@ -20,16 +20,8 @@ class BaselineJudge:
 
     name = "baseline"
 
-    async def judge(
-        self,
-        question: str,
-        claims: Sequence[CitedClaim],
-        report: Callable[[ChatEnd], None] = ignore,
-    ) -> list[Verdict]:
-        """Return one verdict a claim, in order."""
-        return [self._verdict(claim) for claim in claims]
-
-    def _verdict(self, claim: CitedClaim) -> Verdict:
+    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
+        """Return the verdict on a claim."""
         cited = " ".join([*claim.sentences, *claim.headings])
         own, known = _tokens(claim.text), _tokens(cited)
         recall = len(own & known) / max(1, len(own))

@@ -289,14 +289,9 @@ class LateJudge:
 
     name = "late"
 
-    async def judge(
-        self,
-        question: str,
-        claims: Sequence[CitedClaim],
-        report: Callable[[ChatEnd], None] = ignore,
-    ) -> list[Verdict]:
+    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
         report(ChatEnd("late", Finish.STOP, ChatMessage("assistant", "yes"), 40, 1))
-        return [Verdict(0.9, holds=True, by=JudgedBy.WORDS) for _ in claims]
+        return Verdict(0.9, holds=True, by=JudgedBy.WORDS)
 
 
 async def test_that_only_the_words_were_compared_is_told(house: House) -> None:

@@ -8,6 +8,7 @@ from core.answering.answer import AnswerDraft
 from core.answering.checks import DraftChecks
 from core.answering.context import AnswerContext
 from core.generation.base import Claim, GenerationTask, QuotedWords
+from core.grounding.support import SupportChecker
 from core.models import (
     AgentConfiguration,
     AgentResponse,
@@ -51,7 +52,7 @@ def draft(book: RetrievedChunk) -> AnswerDraft:
     )
 
 
-async def written(*claims: Claim) -> tuple[str, AnswerDraft]:
+async def written(*claims: Claim, checker: SupportChecker | None = None) -> tuple[str, AnswerDraft]:
     """Return the text that a draft of these claims becomes."""
     book, asked = chunk(content_text=BOOK, char_end=len(BOOK)), request()
     answer = draft(book)
@@ -65,7 +66,7 @@ async def written(*claims: Claim) -> tuple[str, AnswerDraft]:
         requested_at=asked.created_at,
     )
     context = AnswerContext(asked, AgentConfiguration(), pending)
-    checks = DraftChecks(context, answer, GenerationTask("What is a closure?", [book]), None)
+    checks = DraftChecks(context, answer, GenerationTask("What is a closure?", [book]), checker)
     for claim in claims:
         await checks.take(claim)
     return answer.text, answer
@@ -98,3 +99,14 @@ async def test_the_line_waits_for_the_first_item_of_a_list_that_stands() -> None
 async def test_a_line_that_states_a_fact_needs_its_own_source(line: str) -> None:
     text, _ = await written(carried("One."), Claim(line), carried("Two."))
     assert line not in text
+
+
+async def test_a_sentence_that_leans_on_one_that_is_not_shown_falls_with_it() -> None:
+    own, leans = carried("A closure has no name."), carried("It has no name, a closure.")
+    text, _ = await written(own, leans, checker=SupportChecker())
+    assert text == "A closure has no name. [1] It has no name, a closure. [1]"
+    text, answer = await written(own, invented("Traits are free."), leans, checker=SupportChecker())
+    assert text == "A closure has no name. [1]"
+    assert (answer.tally.written, answer.tally.dropped) == (3, 2)
+    text, _ = await written(invented("Traits are free."), leans, own, checker=SupportChecker())
+    assert text == "A closure has no name. [1]"

@@ -42,7 +42,7 @@ async def told(
     name: str | None = "retrieve",
     library: Library | None = None,
 ) -> dict[str, str]:
-    return await answer_call(name, arguments, library or Library(), read)
+    return await answer_call(ToolCall("1", name, arguments), library or Library(), read)
 
 
 def test_the_schema_refers_to_nothing_outside_of_itself() -> None:

@@ -317,13 +317,7 @@ def test_code_of_a_draft_stays_where_lists_and_quotes_stand_around_it() -> None:
     text = (
         "Do this:\n\n- Run\n\n      ls https://a.example\n\n- ```sh\n  # a comment\n  ls\n  ```\n"
     )
-    told = [part.text for part in ClaimCutter().cut(text, ())]
-    assert told == [
-        "Do this:",
-        "Run",
-        "```\nls https://a.example\n```",
-        "```sh\n# a comment\nls\n```",
-    ]
+    assert [part.text for part in ClaimCutter().cut(text, ())] == [text.strip()]
 
 
 def test_lasting_text_is_closed_where_its_list_is() -> None:

@@ -1,9 +1,8 @@
-"""What code is certain of: numbers with units, code, links, quotation marks, copies."""
+"""What code is certain of: numbers with units, code, links, copies."""
 
 import pytest
 
-from core.grounding.flaws import Flaw
-from core.grounding.judge.base import CitedClaim
+from core.grounding.judge.base import CitedClaim, Flaw
 from core.grounding.judge.certain import certain_flaw, is_copied
 
 LEVY = "The levy rose to 15% in 1998, and a family of three paid $1,200 a year."
@@ -43,7 +42,6 @@ def test_a_number_may_be_written_in_other_ways(claim: str, source: str) -> None:
         ("It rose: `levy += 15`.", Flaw.CODE),
         ("It rose, see https://levy.example/now.", Flaw.LINK),
         ("It rose, ask @levy.", Flaw.LINK),
-        ("It was called “a theft from families”.", Flaw.QUOTATION),
     ],
 )
 def test_what_the_sentences_surely_lack_is_named(claim: str, flaw: Flaw) -> None:
@@ -53,20 +51,6 @@ def test_what_the_sentences_surely_lack_is_named(claim: str, flaw: Flaw) -> None
 def test_a_heading_may_have_the_number() -> None:
     claim = CitedClaim("The levy of 1998 was high.", ("It was high.",), ("The levy of 1998",))
     assert certain_flaw(claim) is None
-
-
-@pytest.mark.parametrize(
-    ("claim", "source", "flaw"),
-    [
-        ("Profit = revenue + cost.", "Profit = revenue - cost.", Flaw.NUMBER),
-        ("It grows while MR < MC.", "It grows while MR > MC.", Flaw.NUMBER),
-        ("The body has 109 cells.", "The body has 10^9 cells.", Flaw.NUMBER),
-        ("The firm stops at MR = MC.", "It stops where MR equals MC.", None),
-        ("Profit = revenue - cost.", "Profit = revenue - cost, as ever.", None),
-    ],
-)
-def test_a_formula_keeps_its_signs(claim: str, source: str, flaw: Flaw | None) -> None:
-    assert certain_flaw(CitedClaim(claim, (source,))) is flaw
 
 
 def test_a_number_inside_of_code_is_compared_as_code() -> None:

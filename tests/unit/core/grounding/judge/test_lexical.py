@@ -5,7 +5,6 @@ import pytest
 from core.grounding.judge.base import CitedClaim, JudgedBy
 from core.grounding.judge.lexical import LexicalJudge, figures
 
-QUESTION = "What is a price ceiling?"
 CEILING = (
     "A price ceiling keeps the price below its equilibrium.",
     "Quantity demanded then exceeds quantity supplied, and a shortage occurs.",
@@ -34,26 +33,23 @@ def claim(text: str) -> CitedClaim:
     ],
 )
 async def test_what_the_sentences_have_is_likelier(better: str, worse: str) -> None:
-    one, other = await LexicalJudge().judge(QUESTION, [claim(better), claim(worse)])
+    one, other = [await LexicalJudge().judge(claim(text)) for text in (better, worse)]
     assert one.probability > other.probability
     assert one.by is other.by is JudgedBy.WORDS
 
 
 async def test_a_claim_in_the_book_s_words_holds_and_one_without_them_does_not() -> None:
-    near, far = await LexicalJudge().judge(
-        QUESTION,
-        [
-            claim("A shortage occurs because quantity demanded exceeds quantity supplied."),
-            claim("Landlords neglect buildings, and governments never regulate apartments."),
-        ],
-    )
+    said = "A shortage occurs because quantity demanded exceeds quantity supplied."
+    near = await LexicalJudge().judge(claim(said))
+    other = "Landlords neglect buildings, and governments never regulate apartments."
+    far = await LexicalJudge().judge(claim(other))
     assert near.holds
     assert not far.holds
 
 
 async def test_words_say_nothing_against_another_language() -> None:
     foreign = CitedClaim("Ein Höchstpreis führt zu Knappheit.", CEILING, is_translated=True)
-    (verdict,) = await LexicalJudge().judge(QUESTION, [foreign])
+    verdict = await LexicalJudge().judge(foreign)
     assert verdict.holds
     assert verdict.probability == 0.5
 
@@ -89,5 +85,5 @@ def test_a_claim_of_signs_alone_counts_as_covered() -> None:
 
 async def test_a_claim_that_shares_little_with_its_sentences_never_holds() -> None:
     claim = CitedClaim("They mean the letter a.", ("The keeper trims the wick at dusk.",))
-    [verdict] = await LexicalJudge().judge("Who trims it?", [claim])
+    verdict = await LexicalJudge().judge(claim)
     assert not verdict.holds

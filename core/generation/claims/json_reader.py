@@ -1,0 +1,77 @@
+"""Reads the claims of an answer in JSON while it arrives."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from core.generation.claims.schema import Missing, WrittenClaim
+from core.text.characters import visible
+
+_LONGEST = 5_000
+"""Characters of one claim; a longer one is passed over."""
+_MOST_OPEN = 12
+"""Objects that may be open at a time."""
+_PIECE = re.compile(r"[^}]*\}|[^}]+")
+_OBJECT = re.compile(r'\{\s*"')
+"""How an object begins; in a string a quotation mark has a backslash before it."""
+_MISSING = re.compile(rf'"missing"\s*:\s*"({Missing.PART}|{Missing.ALL})"')
+_NUMBER = re.compile(r"\[?\d{1,6}\]?")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+class JsonReader:
+    """Gives each claim with the bracket that ends it; no text is an error.
+
+    An object with a `text` is a claim, whatever stands around it. What is broken is left out.
+    """
+
+    def __init__(self) -> None:
+        self._text = ""
+        """What came since the last claim."""
+
+    def feed(self, text: str) -> Iterator[WrittenClaim | Missing]:
+        """Yield what `text` ends, in order."""
+        for piece in _PIECE.findall(text):
+            self._text = (self._text + piece)[-_LONGEST:]
+            if piece.endswith("}"):
+                yield from self._ended()
+
+    def _ended(self) -> Iterator[WrittenClaim | Missing]:
+        """Yield what the last bracket has ended."""
+        if '"missing"' in self._text and (missing := _MISSING.search(self._text)) is not None:
+            yield Missing(missing[1])
+        if '"text"' not in self._text:
+            return
+        begun = [found.start() for found in _OBJECT.finditer(self._text)]
+        for start in begun[-_MOST_OPEN:]:
+            value = self._object(start)
+            if value is not None and isinstance(text := value.get("text"), str):
+                self._text = ""
+                example = value.get("example") is True
+                yield WrittenClaim(visible(text), _integers(value.get("sentences")), example)
+                return
+
+    def _object(self, start: int) -> dict[str, Any] | None:
+        """Return the object from `start` to the end; None: there is none."""
+        try:
+            value, end = _DECODER.raw_decode(self._text, start)
+        except (ValueError, RecursionError):
+            return None
+        return value if end == len(self._text) else None
+
+
+def _integers(value: object) -> tuple[int, ...] | None:
+    """Return the numbers of a list; None: there is something else in it."""
+    if not isinstance(value, list):
+        return None
+    numbers = []
+    for one in value:
+        if isinstance(one, str) and _NUMBER.fullmatch(one.strip()):
+            one = int(one.strip().strip("[]"))
+        if isinstance(one, float) and one.is_integer():
+            one = int(one)
+        if isinstance(one, bool) or not isinstance(one, int):
+            return None
+        numbers.append(one)
+    return tuple(dict.fromkeys(numbers))
