@@ -58,6 +58,13 @@ def test_what_two_readers_say_stands_together_without_text(tmp_path: Path) -> No
     assert (second.whole, second.at_place, second.is_refusal) == (False, False, True)
     labels.write(judged, tmp_path / "kept")
     assert labels.committed(tmp_path / "kept") == judged
+    third = judged[0].model_copy(update={"read": {"C": "wrong-or-beside"}, "place": {}})
+    another = judged[0].model_copy(update={"digest": "other"})
+    labels.write([third, another], tmp_path / "kept")
+    first, *rest = labels.committed(tmp_path / "kept")
+    assert first.read == judged[0].read | third.read
+    assert first.place == judged[0].place
+    assert rest == [*judged[1:], another]
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,18 @@ def together(readers: Sequence[Mapping[str, Read]], keys: Mapping[str, Key]) -> 
 
 
 def write(judged: Sequence[Judged], path: Path = LABELS) -> None:
-    """Write the labels as they are kept in the repository."""
-    path.write_text("".join(f"{one.model_dump_json()}\n" for one in judged), encoding="utf-8")
+    """Keep labels in the repository, next to those of other answers and readers that it has."""
+    kept = {_answer_of(one): one for one in (committed(path) if path.exists() else [])}
+    for one in judged:
+        old = kept.get(_answer_of(one), one)
+        both = {"read": old.read | one.read, "place": old.place | one.place}
+        kept[_answer_of(one)] = old.model_copy(update=both)
+    lines = (f"{one.model_dump_json()}\n" for one in kept.values())
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _answer_of(one: Judged) -> tuple[str, str, str]:
+    return one.course, one.question, one.digest
 
 
 def committed(path: Path = LABELS) -> list[Judged]:
