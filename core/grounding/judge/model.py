@@ -59,7 +59,7 @@ _GRADE = Schema(
     "grade",
     {
         "type": "object",
-        "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 10}},
+        "properties": {"grade": {"type": "integer"}},
         "required": ["grade"],
         "additionalProperties": False,
     },
