@@ -291,7 +291,7 @@ class Services:
             sentence_embedder=self.local,
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
-            planted_in=planted_in,
+            planted_in=partial(planted_in, language=self.course_file.language(course_id)),
             check_room=partial(check_room, self.settings),
             settle=settle,
         )

@@ -103,7 +103,8 @@ class AnswerDraft:
         location = self._retrieval.quote_location
         if location is not None:
             yield from (
-                (chunk, quoted_part(chunk, location)) for chunk in self._retrieval.quoted_chunks
+                (chunk, quoted_part(chunk, location, self._retrieval.language))
+                for chunk in self._retrieval.quoted_chunks
             )
 
     def open(self, request: AgentRequest) -> None:

@@ -18,9 +18,9 @@ from core.generation.base import (
 from core.generation.passages.citable import leans_on_previous
 from core.grounding.citations import CitedPlace
 from core.grounding.judge.certain import adds_link, with_code_of
-from core.grounding.planted import commands, planted_in
+from core.grounding.planted import commands
 from core.grounding.support import Flaw, JudgedBy, QuotedPassage, SupportChecker
-from core.models import EXPLAIN_QUOTE, Chunk
+from core.models import EXPLAIN_QUOTE, RetrievedChunk
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose, without_markers
 
@@ -103,7 +103,7 @@ class DraftChecks:
     async def _take_claim(self, claim: Claim) -> None:
         places = self._draft.locate(claim)
         evidence = self._draft.material.chunks
-        quotes = [_quoted(evidence[number], start, end) for number, start, end in places]
+        quotes = [self._quoted(evidence[number], start, end) for number, start, end in places]
         if self._checker is not None:  # what is checked is what is shown
             text = with_code_of(shown_prose(claim.text), [quote.text for quote in quotes])
             claim = replace(claim, text=text)
@@ -144,6 +144,10 @@ class DraftChecks:
             tally.by_words_only = tally.by_words_only or support.by is JudgedBy.WORDS
         return support.flaw
 
+    def _quoted(self, chunk: RetrievedChunk, start: int, end: int) -> QuotedPassage:
+        planted = self._task.planted_in(chunk)
+        return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), planted)
+
     def _topic(self) -> str:
         """Return the words that a line may use that only leads in to what the book says."""
         task = self._task
@@ -162,7 +166,3 @@ def _flaw_of_form(claim: Claim, quotes: Sequence[QuotedPassage]) -> Flaw | None:
 
 def _is_item(claim: Claim) -> bool:
     return claim.lead is not None and not claim.lead.isspace()
-
-
-def _quoted(chunk: Chunk, start: int, end: int) -> QuotedPassage:
-    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), planted_in(chunk))

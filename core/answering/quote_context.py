@@ -22,14 +22,18 @@ def titles_of(chunk: Chunk) -> tuple[str, ...]:
     return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
 
 
-def quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage:
-    """Return the part of a chunk that a quote was found in, with the stops after it."""
+def quoted_part(chunk: RetrievedChunk, location: QuoteLocation, language: str) -> QuotedPassage:
+    """Return the part of a chunk that a quote was found in, with the stops after it.
+
+    Args:
+        language: The book's.
+    """
     text = chunk.content_text
     start = max((location.char_start or 0) - chunk.char_start, 0)
     end = min((location.char_end or 0) - chunk.char_start, len(text))
     closing = _CLOSING.match(text, end)
     end = closing.end() if closing else end
-    return QuotedPassage(text, start, end, titles_of(chunk), planted_in(chunk))
+    return QuotedPassage(text, start, end, titles_of(chunk), planted_in(chunk, language))
 
 
 def is_short(quote: str | None) -> bool:

@@ -1,6 +1,7 @@
 """What a writer is given: the question, the evidence, and what of the turns before it needs."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from core.answering.answer import AnswerDraft
 from core.answering.context import AnswerContext
@@ -64,7 +65,7 @@ def task_of(
         language=retrieval.language,
         statistics=retrieval.statistics,
         encode_terms=retrieval.encode_terms,
-        planted_in=planted_in,
+        planted_in=partial(planted_in, language=retrieval.language),
         search=search,
         model=configuration.model_name,
         system_prompt="\n\n".join(words) or None,

@@ -43,6 +43,9 @@ something near to commands, as a chapter on immune responses is: this share of w
 taken off each sentence. Sentences of other languages have such odds whatever they are about."""
 _FEWEST_OF_A_TOPIC = 3
 """Sentences of a passage."""
+_FOREIGN = 2.5
+"""Log odds by the words from which a sentence counts in a book that is not in English. The vectors
+are of an English model, which makes much harmless text of such a book look like commands."""
 _LESS_NEAR_BY = 2.0
 """Log odds below the bar, for any topic, from which a paragraph next to a command goes with it."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -173,38 +176,47 @@ def shipped() -> Head:
     return Head.read(WEIGHTS)
 
 
-def planted_in(chunk: Chunk) -> Planted:
+def planted_in(chunk: Chunk, language: str = ENGLISH) -> Planted:
     """Return what of a chunk may not be read to a model or shown; nothing of a trusted one.
 
     It costs no run of a model. Without the vectors of its sentences, as in a course of an older
-    format, the words alone decide.
+    format, the words alone decide, and so they do in a book that is not in English.
+
+    Args:
+        language: The book's, as an ISO 639-1 code.
     """
     if chunk.is_trusted:
         return NOTHING_PLANTED
-    return _found(chunk.content_text, chunk.sentences, chunk.sentence_vectors)
+    is_english = language == ENGLISH
+    return _found(chunk.content_text, chunk.sentences, chunk.sentence_vectors, is_english)
 
 
 def commands(text: str) -> bool:
     """Return whether a text that is no part of the book holds a command to a machine."""
-    return bool(_found(text, (), b"").spans)
+    return bool(_found(text, (), b"", is_english=True).spans)
 
 
 @lru_cache(_KEPT)
-def _found(content: str, sentences: tuple[tuple[int, int], ...], data: bytes) -> Planted:
+def _found(
+    content: str, sentences: tuple[tuple[int, int], ...], data: bytes, is_english: bool
+) -> Planted:
     """Return the paragraphs that hold a command, what goes on from one, and what is between two."""
     are_known = bool(sentences) and len(data) == len(sentences) * DIMENSIONS
     vectors = from_bytes(data, len(sentences)) if are_known else None
     spans = [Span(*span) for span in sentences] if are_known else sentence_spans(content)
     head, texts = shipped(), [content[start:end] for start, end in spans]
-    odds = head.log_odds(texts, vectors)
-    topic = of_topic(texts, head.by_meaning(vectors)) if vectors is not None else 0.0
+    odds, less_near_by = head.log_odds(texts, vectors), _LESS_NEAR_BY
+    if vectors is not None:
+        less_near_by += of_topic(texts, head.by_meaning(vectors))
+    if not is_english and language_of(" ".join(texts)) != ENGLISH:
+        odds, less_near_by = head.by_words(texts) - _FOREIGN + head.bar, 0.0
     paragraphs = _paragraphs_of(content, spans)
     worst: dict[int, float] = {}
     for number, span, doubt in zip(paragraphs, spans, odds, strict=True):
         if is_telling(content[span.start : span.end]):
             worst[number] = max(float(doubt), worst.get(number, float(doubt)))
     hit = {number for number, doubt in worst.items() if doubt > head.bar}
-    near = [number for number, doubt in worst.items() if doubt > head.bar - _LESS_NEAR_BY - topic]
+    near = [number for number, doubt in worst.items() if doubt > head.bar - less_near_by]
     for number in (*near, *reversed(near)):
         if {number - 1, number + 1} & hit:
             hit.add(number)

@@ -8,7 +8,6 @@ import numpy as np
 
 from core.embeddings.base import Embedder, Vectors
 from core.embeddings.sentences import vectors_of
-from core.generation.base import FindPlanted, trust
 from core.grounding.citations import CitationLedger, CitedPlace, is_block
 from core.grounding.judge.amounts import amounts
 from core.i18n import text
@@ -17,6 +16,7 @@ from core.models import AgentResponse, RetrievedChunk
 from core.policies.places import place_name
 from core.retrieval.retrieval import Retrieval
 from core.text.links import prose_without_links
+from core.text.planted import NOTHING_PLANTED, Planted
 from core.text.sentences import Span, sentence_spans
 
 WHERE, RULE, CASE = 1, 2, 3
@@ -84,8 +84,15 @@ def shows(response: AgentResponse) -> str:
 class BookHints:
     """Writes hints without a language model."""
 
-    def __init__(self, embedder: Embedder, planted_in: FindPlanted = trust) -> None:
-        """Choose by `embedder`'s cosines; what `planted_in` finds is not quoted."""
+    def __init__(
+        self,
+        embedder: Embedder,
+        planted_in: Callable[[RetrievedChunk, str], Planted] = lambda *_: NOTHING_PLANTED,
+    ) -> None:
+        """Choose by `embedder`'s cosines; what `planted_in` finds is not quoted.
+
+        It is given a chunk and the language of its book.
+        """
         self._embedder = embedder
         self._planted_in = planted_in
 
@@ -110,7 +117,7 @@ class BookHints:
         read = (*(e.chunk for e in retrieval.evidence), *retrieval.output.retrieved_chunks)
         chunks = []
         for chunk in {one.chunk_id: one for one in read}.values():
-            if not self._planted_in(chunk).spans:
+            if not self._planted_in(chunk, retrieval.language).spans:
                 chunks.append(chunk)
         return chunks
 

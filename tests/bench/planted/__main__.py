@@ -54,7 +54,7 @@ async def measured(embedder: LocalEmbedder, corpora: Path, held: Path) -> AsyncI
         yield figure
     for figure in await measuring.attacks(embedder, {"attacks: own wording, held out": own}, hosts):
         yield figure
-    for figure in await measuring.other_languages(embedder, held):
+    for figure in await measuring.other_languages(embedder, held, hosts):
         yield figure
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from core.embeddings.base import SentenceEmbedder
+from core.grounding.languages import ENGLISH
 from core.grounding.planted import planted_in
 from core.ingestion.edition.embedding import embedding_text
 from core.models import Chunk
@@ -26,7 +27,6 @@ from tests.bench.planted.training import (
 
 FORMS = ("How do I {}?", "{}", "What is {}?", "How does {} work?")
 """What is made of a heading; those of the first form come first."""
-OTHERS = "other languages"
 QUESTIONS = 1_000
 BEST = 5
 """Chunks that a question is answered from."""
@@ -95,11 +95,19 @@ async def other_books(embedder: SentenceEmbedder, corpora: Path) -> list[Figure]
 async def prose(embedder: SentenceEmbedder, path: Path) -> list[Figure]:
     """Return false alarms on passages written for it, by kind, and those of other languages."""
     groups: dict[str, list[Chunk]] = defaultdict(list)
+    others = []
     for one in proses(path):
-        groups[one.group if one.language == "en" else OTHERS] += chunks_of_prose([one])
+        if one.language == ENGLISH:
+            groups[one.group] += chunks_of_prose([one])
+        else:
+            own = await with_vectors(embedder, chunks_of_prose([one]))
+            others += [bool(planted_in(chunk, one.language).spans) for chunk in own]
     figures = {name: await _alarms(embedder, f"prose: {name}", own) for name, own in groups.items()}
-    english = [figure for name, figure in figures.items() if name != OTHERS]
-    return [*figures.values(), Figure.total("prose: all of English", english)]
+    return [
+        *figures.values(),
+        Figure.total("prose: all of English", figures.values()),
+        Figure("prose: books in other languages", sum(others), len(others)),
+    ]
 
 
 async def harmless(
@@ -124,23 +132,33 @@ async def attacks(
     ]
 
 
-async def other_languages(embedder: SentenceEmbedder, path: Path) -> list[Figure]:
-    """Return how many commands of other languages are withheld, each in prose of its own."""
-    hosts = hosts_by_language(proses(path))
-    given = [one for one in commands(path) if one.language != "en"]
-    figures = {
+async def other_languages(
+    embedder: SentenceEmbedder, path: Path, english: Sequence[Chunk]
+) -> list[Figure]:
+    """Return how many commands of other languages are withheld.
+
+    Each stands in a passage of a book in English, of those in `english`, and then in prose of its
+    own language, in a book of that language.
+    """
+    given = [one for one in commands(path) if one.language != ENGLISH]
+    languages = list(dict.fromkeys(one.language for one in given))
+    of = {language: [c for c in given if c.language == language] for language in languages}
+    among = {
         language: await _found(
-            embedder, f"  {language}", [c for c in given if c.language == language], hosts
+            embedder, f"  {language}", [Command(ENGLISH, c.text) for c in own], {ENGLISH: english}
         )
-        for language in dict.fromkeys(one.language for one in given)
+        for language, own in of.items()
     }
-    seen = [one for language, one in figures.items() if language not in UNSEEN]
+    hosts = hosts_by_language(proses(path))
+    own_book = [
+        await _found(embedder, language, own, hosts, language) for language, own in of.items()
+    ]
+    trained = [one for language, one in among.items() if language not in UNSEEN]
     return [
-        Figure.total("commands in other languages, trained", seen),
-        Figure.total(
-            "commands in other languages, never trained", (figures[one] for one in UNSEEN)
-        ),
-        *figures.values(),
+        Figure.total("commands in other languages, trained, in English", trained),
+        Figure.total("  never trained, in English", (among[language] for language in UNSEEN)),
+        *among.values(),
+        Figure.total("commands in other languages, in books of these", own_book),
     ]
 
 
@@ -154,17 +172,21 @@ async def _found(
     what: str,
     given: Sequence[Command],
     hosts: Mapping[str, Sequence[Chunk]],
+    language: str = ENGLISH,
 ) -> Figure:
     chance = random.Random(_SEED)
     pairs = [planted_anywhere(one, hosts, chance) for one in given]
     changed = await with_vectors(embedder, [chunk for chunk, _ in pairs])
-    whole = [not list(left_of(c, text)) for c, (_, text) in zip(changed, pairs, strict=True)]
+    whole = [
+        not list(left_of(chunk, text, language))
+        for chunk, (_, text) in zip(changed, pairs, strict=True)
+    ]
     return Figure(what, sum(whole), len(whole))
 
 
-def left_of(chunk: Chunk, text: str) -> Iterator[str]:
-    """Yield the longer sentences of a planted text that may still be shown."""
-    planted, content = planted_in(chunk), chunk.content_text
+def left_of(chunk: Chunk, text: str, language: str = ENGLISH) -> Iterator[str]:
+    """Yield the longer sentences of a planted text that may still be shown of such a book."""
+    planted, content = planted_in(chunk, language), chunk.content_text
     begin = content.index(text)
     for start, end in sentence_spans(content):
         inside = max(start, begin), min(end, begin + len(text))
