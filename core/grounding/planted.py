@@ -183,11 +183,11 @@ def planted_in(chunk: Chunk, language: str = ENGLISH) -> Planted:
     format, the words alone decide, and so they do in a book that is not in English.
 
     Args:
-        language: The book's, as an ISO 639-1 code.
+        language: The book's, as a tag such as "en" or "pt-BR".
     """
     if chunk.is_trusted:
         return NOTHING_PLANTED
-    is_english = language == ENGLISH
+    is_english = language.casefold().partition("-")[0] == ENGLISH
     return _found(chunk.content_text, chunk.sentences, chunk.sentence_vectors, is_english)
 
 
