@@ -119,7 +119,8 @@ class DraftChecks:
             self._after_gap = False
             return
         self._draft.pass_over(claim)
-        self._after_gap = self._checker is not None
+        says_nothing = flaw is Flaw.UNCITED and not self._draft.tally.released
+        self._after_gap = self._checker is not None and not says_nothing
         if not _is_item(claim):  # of a list, the next item may stand
             self._lead_in = None
         logger.debug("a claim was rejected: %s", flaw or "held back")

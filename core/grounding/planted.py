@@ -44,10 +44,11 @@ taken off each sentence. Sentences of other languages have such odds whatever th
 _FEWEST_OF_A_TOPIC = 3
 """Sentences of a passage."""
 _FOREIGN = 2.5
-"""Log odds by the words from which a sentence counts in a book that is not in English. The vectors
-are of an English model, which makes much harmless text of such a book look like commands."""
+"""Log odds by the words from which a sentence counts that is not English, in a book that is not.
+The vectors are of an English model, which makes much harmless text of it look like commands."""
 _LESS_NEAR_BY = 2.0
-"""Log odds below the bar, for any topic, from which a paragraph next to a command goes with it."""
+"""Log odds below the bar, for any topic, from which a paragraph in English goes with a command next
+to it."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
 _LEAD = re.compile(r"[^:：]+[:：](?=[\s\S]*\w)")
@@ -209,7 +210,9 @@ def _found(
     if vectors is not None:
         less_near_by += of_topic(texts, head.by_meaning(vectors))
     if not is_english and language_of(" ".join(texts)) != ENGLISH:
-        odds, less_near_by = head.by_words(texts) - _FOREIGN + head.bar, 0.0
+        own = np.array([language_of(text) == ENGLISH for text in texts], bool)
+        odds = np.where(own, odds, head.by_words(texts) - _FOREIGN + head.bar)
+        less_near_by = 0.0
     paragraphs = _paragraphs_of(content, spans)
     worst: dict[int, float] = {}
     for number, span, doubt in zip(paragraphs, spans, odds, strict=True):

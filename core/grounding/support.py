@@ -80,7 +80,7 @@ class SupportChecker:
         """
         own = copy(self)
         own._judge = self._judge_of(course_id) or self._judge
-        own._until = until
+        own._until, own._has_given_up = until, False
         return own
 
     @property

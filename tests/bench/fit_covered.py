@@ -1,4 +1,4 @@
-"""Fits the mark below which passages are told as the closest that the book comes.
+"""Fits the mark below which passages are marked as the closest that the book comes.
 
 Run `python -m tests.bench.fit_covered`; with `--write` it also ships the weights. Fitted on
 questions near the topics of two books, and on the questions that these answer; the figures are of

@@ -66,7 +66,7 @@ async def ask_all(data_dir: Path, book: Book, bare: BareEmbedder) -> list[Row]:
             "the same",
         ),
         Row(
-            f"answer, CPU, mean of {len(times.cpu)} others",
+            f"answer, CPU, mean of {len(times.cpu)}{' others' if others else ''}",
             f"{1e3 * mean(times.cpu):.1f} ms",
             "",
             f"{1 / mean(times.cpu):.0f} answers for each second of one processor",

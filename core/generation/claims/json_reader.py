@@ -9,9 +9,9 @@ from core.generation.claims.schema import Missing, WrittenClaim
 from core.text.characters import visible
 
 _LONGEST = 5_000
-"""Characters of one claim; a longer one is passed over."""
-_MOST_OPEN = 12
-"""Objects that may be open at a time."""
+"""Characters from the end of one claim to that of the next; where there are more, it is lost."""
+_MOST_BEGUN = 12
+"""Objects begun since the last claim that may be the one which ends: the latest of them."""
 _PIECE = re.compile(r"[^}]*\}|[^}]+")
 _OBJECT = re.compile(r'\{\s*"')
 """How an object begins; in a string a quotation mark has a backslash before it."""
@@ -44,12 +44,12 @@ class JsonReader:
         if '"text"' not in self._text:
             return
         begun = [found.start() for found in _OBJECT.finditer(self._text)]
-        for start in begun[-_MOST_OPEN:]:
+        for start in begun[-_MOST_BEGUN:]:
             value = self._object(start)
             if value is not None and isinstance(text := value.get("text"), str):
                 self._text = ""
                 example = value.get("example") is True
-                yield WrittenClaim(visible(text), _integers(value.get("sentences")), example)
+                yield WrittenClaim(visible(text), _integers(value.get("sentences", [])), example)
                 return
 
     def _object(self, start: int) -> dict[str, Any] | None:

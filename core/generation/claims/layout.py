@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.generation.base import Claim, QuotedWords
-from core.markdown.code import code_in, outside_code
+from core.markdown.code import code_in, masked, outside_code
 from core.markdown.fences import fence_opened_by
 from core.markdown.locating import CodeKind
 from core.markdown.writing import lasting
@@ -41,10 +41,10 @@ class ClaimCutter:
             indent = 0
         before = text[: len(text) - len(body) + indent]
         text = before + lasting(body[indent:])
-        text = outside_code(text, lambda prose: _HEADING.sub("", prose))
+        text = _without_headings(text)
         if _nests_code(text):
             self.begin_paragraph()
-            yield Claim(text.strip(), quotes, "\n\n")
+            yield Claim(_without_markers(text), quotes, "\n\n")
             return
         end = 0
         for start, stop in _sentence_spans(text):
@@ -73,8 +73,19 @@ class ClaimCutter:
             lead = "\n\n"
         self._is_first = False
         self._after_layout = bool(item) or is_block or (self._after_layout and not opens)
-        if text := outside_code(sentence, lambda prose: _MARKERS.sub("", prose)).strip():
+        if text := _without_markers(sentence):
             yield Claim(text, quotes, lead)
+
+
+def _without_headings(text: str) -> str:
+    """Return a text without its headings, those with code in them included."""
+    for found in reversed(list(_HEADING.finditer(masked(text, "x")))):
+        text = text[: found.start()] + text[found.end() :]
+    return text
+
+
+def _without_markers(text: str) -> str:
+    return outside_code(text, lambda prose: _MARKERS.sub("", prose)).strip()
 
 
 def begins_block(text: str) -> bool:

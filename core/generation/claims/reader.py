@@ -18,7 +18,9 @@ MOST_NUMBERS = 16
 """Sentences of one claim; a claim that names more is about nothing in particular."""
 _JSON = re.compile(r"`{3,9}[ \t]{0,9}json|(?:\[\s*)?\{", re.IGNORECASE)
 """How an answer in JSON begins."""
-_LATER_JSON = re.compile(r"\s*(?:```+[ \t]*json|\{\s*(?:\"claims\"\s*:|$))", re.IGNORECASE)
+_LATER_JSON = re.compile(
+    r"\s*(?:```+[ \t]*json|(?:\[\s*)?\{\s*(?:\"(?:claims|text)\"\s*:|$))", re.IGNORECASE
+)
 """How a line begins from which on an answer is JSON after all."""
 
 
@@ -85,7 +87,7 @@ class AnswerReader:
         One that names sentences is no example of the model's own, though it says so: small models
         mark all their claims as examples, and what is cited can be checked.
         """
-        if written.example and not written.sentences:
+        if written.example and written.sentences == ():
             if text := " ".join(written.text.split()):
                 self._cutter.begin_paragraph()
                 yield Claim(text, example=True, lead="\n\n")

@@ -20,6 +20,8 @@ _LEADS_AWAY = re.compile(
     r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]{1,64}@[\w-]{1,63}\.\w+"
 )
 """Addresses, names of hosts, and the ways to call people in chats."""
+_NO_MARGIN = re.compile(r"[^>\s]")
+"""What of the beginning of a line is not repeated on the lines below it."""
 _DOTTED = re.compile(r"(?i)(?!www\.)[a-z0-9.-]+")
 """The name of a file as well as of a host; no chat links it."""
 
@@ -76,6 +78,9 @@ def with_code_of(sentence: str, quoted: Sequence[str]) -> str:
         if code.content in source or (found := _found_in(code.content, source)) is None:
             continue
         own = code_span(found) if code.kind is CodeKind.SPAN else fenced(found, code.info)
+        if not code.top:  # in a list or a quote, each line of it begins as the first does
+            margin = sentence[sentence.rfind("\n", 0, code.start) + 1 : code.start]
+            own = own.replace("\n", "\n" + _NO_MARGIN.sub(" ", margin))
         if code.kind is not CodeKind.SPAN or "\n" not in found:
             sentence = sentence[: code.start] + own + sentence[code.end :]
     return sentence

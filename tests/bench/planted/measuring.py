@@ -1,5 +1,6 @@
 """What the head withholds of commands, and of text that commands nothing."""
 
+import itertools
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -153,12 +154,21 @@ async def other_languages(
     own_book = [
         await _found(embedder, language, own, hosts, language) for language, own in of.items()
     ]
+    english_words = [one.text for one in commands(path) if one.language == ENGLISH]
+    foreign = [
+        Command(language, text)
+        for language, text in zip(itertools.cycle(languages), english_words, strict=False)
+        if language in hosts
+    ]
     trained = [one for language, one in among.items() if language not in UNSEEN]
     return [
         Figure.total("commands in other languages, trained, in English", trained),
         Figure.total("  never trained, in English", (among[language] for language in UNSEEN)),
         *among.values(),
         Figure.total("commands in other languages, in books of these", own_book),
+        await _found(
+            embedder, "English commands, in books in other languages", foreign, hosts, "de"
+        ),
     ]
 
 

@@ -77,7 +77,7 @@ def report(rows: Sequence[Labelled]) -> Iterator[str]:
     sure = across_folds(rows)
     yield f"confidence, fitted in {FOLDS} folds: {len(rows)} answers"
     yield from _reliability(sure.tolist(), [row.whole for row in rows])
-    yield "confidence, as shipped (fitted on these answers, if they are the committed ones)"
+    yield "confidence, as shipped (fitted on some of these answers)"
     shipped = [confidence_of(row.figures, row.located) for row in rows]
     yield from _reliability(shipped, [row.whole for row in rows])
     yield "located, as shipped, against whether the place is right"

@@ -110,3 +110,9 @@ async def test_a_sentence_that_leans_on_one_that_is_not_shown_falls_with_it() ->
     assert (answer.tally.written, answer.tally.dropped) == (3, 2)
     text, _ = await written(invented("Traits are free."), leans, own, checker=SupportChecker())
     assert text == "A closure has no name. [1]"
+
+
+async def test_a_first_sentence_may_begin_with_it_after_words_that_cite_nothing() -> None:
+    leans = carried("It has no name, a closure.")
+    text, _ = await written(Claim("Let me look."), leans, checker=SupportChecker())
+    assert text == "It has no name, a closure. [1]"

@@ -9,6 +9,7 @@ from core.grounding.confidence import (
     WEIGHTS,
     answer_figures,
     confidence_of,
+    coverage_figures,
     is_covered,
     located_of,
     outcome_of,
@@ -130,8 +131,13 @@ def test_what_was_asked_for_by_its_place_is_covered() -> None:
 def test_more_likeness_more_words_found_and_longer_questions_never_cover_less(
     best_score: float, coverage: float, words: int
 ) -> None:
-    weights = shipped(COVERED).weights
-    assert min(weights) > 0
     signals = EvidenceSignals(best_score=best_score, coverage=coverage, question_words=words)
-    if is_covered(signals):
-        assert is_covered(signals.model_copy(update={"best_score": 1.0, "coverage": 1.0}))
+    odds = shipped(COVERED).log_odds(coverage_figures(signals))
+    assert is_covered(signals) is (odds >= 0)
+    for better in (
+        {"best_score": (1 + best_score) / 2},
+        {"coverage": (1 + coverage) / 2},
+        {"question_words": words + 1},
+    ):
+        figures = coverage_figures(signals.model_copy(update=better))
+        assert shipped(COVERED).log_odds(figures) >= odds

@@ -166,6 +166,10 @@ async def test_a_book_in_another_language_is_held_to_a_bar_of_its_own(
     assert planted_in(harmless, "de").spans == planted_in(harmless, "de-AT").spans == ()
     [span] = planted_in(planted, "de").spans
     assert content[slice(*span)] == GERMAN_COMMAND
+    among = page(f"{GERMAN}\n\n{HOSTILE}\n\n{GERMAN}")
+    [stored] = await with_vectors(embedder, [among])
+    spans = planted_in(stored, "de").spans
+    assert " ".join(stored.content_text[start:end] for start, end in spans) == HOSTILE
     hostile = page(HOSTILE)
     [english] = await with_vectors(embedder, [hostile])
     assert planted_in(english, "de").spans == planted_in(english).spans != ()

@@ -100,6 +100,12 @@ def test_the_models_own_example_is_marked_and_cites_nothing() -> None:
     assert read(text) == [Claim("Think of a family tree.", lead="\n\n", example=True)]
 
 
+def test_claims_are_read_that_stand_in_a_list_alone() -> None:
+    one = '{"text": "Heaps are trees.", "sentences": [1]}'
+    for text in (f"[\n  {one}\n]", f"```\n{one}\n```", f"[{one}]"):
+        assert read(text) == [Claim("Heaps are trees.", IS_TREE)]
+
+
 def test_what_names_a_sentence_is_a_claim_though_it_is_marked_as_an_example() -> None:
     text = answer(("Heaps are trees.", [1]), ("Heaps are rivers.", [99]), example=True)
     first, second = read(text)
@@ -107,6 +113,10 @@ def test_what_names_a_sentence_is_a_claim_though_it_is_marked_as_an_example() ->
     assert isinstance(second, Claim)
     assert second.cites_unknown
     assert read("EXAMPLE: Heaps are trees. [1]") == [Claim("Heaps are trees.", IS_TREE)]
+    [garbage] = claims(
+        '{"claims": [{"text": "So it is.", "sentences": ["p. 3"], "example": true}]}'
+    )
+    assert garbage == Claim("So it is.", cites_unknown=True)
 
 
 def test_a_claim_comes_with_the_bracket_that_ends_it() -> None:
@@ -122,6 +132,8 @@ def test_a_claim_comes_with_the_bracket_that_ends_it() -> None:
     [
         "```json\n{}\n```",
         "```\n{}\n```",
+        "```\n[{}]\n```",
+        "[\n  {}\n]",
         "\n\n  {}",
         "Here is the answer:\n```json\n{}\n```\nI hope that helps.",
         "<think>\nThe passages say it.\n</think>\n{}",
@@ -221,6 +233,13 @@ def test_headings_rules_and_markers_are_dropped_from_prose_alone() -> None:
         "Heaps are trees.",
         "See `x [1]` and a[0].",
         CODE,
+    ]
+    assert [claim.text for claim in claims(answer(("## The `x` of [1]\nIt is one.", [1])))] == [
+        "It is one."
+    ]
+    nested = "1. Write this: [1]\n   ```sh\n   ls [1]\n   ```"
+    assert [claim.text for claim in claims(answer((nested, [1])))] == [
+        nested.replace(" [1]", "", 1)
     ]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.grounding.judge.base import CitedClaim, Flaw
-from core.grounding.judge.certain import certain_flaw, is_copied
+from core.grounding.judge.certain import certain_flaw, is_copied, with_code_of
 
 LEVY = "The levy rose to 15% in 1998, and a family of three paid $1,200 a year."
 
@@ -62,3 +62,26 @@ def test_a_copy_is_all_of_what_is_cited() -> None:
     assert is_copied(CitedClaim("the levy **rose**", ("The levy rose.",)))
     assert is_copied(CitedClaim("It rose. It fell.", ("It rose.", "It fell.")))
     assert not is_copied(CitedClaim("It rose.", ("It rose, then fell.",)))
+
+
+MAIN = "```rust\nfn main() {\n    run();\n}\n```"
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        ("```rust\nfn main() {\n  run();\n}\n```", MAIN),
+        (
+            "1. Write:\n   ```rust\n   fn main() {\n     run();\n   }\n   ```\n2. Run it.",
+            "1. Write:\n   ```rust\n   fn main() {\n       run();\n   }\n   ```\n2. Run it.",
+        ),
+        (
+            "> ```rust\n> fn main() {\n>   run();\n> }\n> ```",
+            "> ```rust\n> fn main() {\n>     run();\n> }\n> ```",
+        ),
+        ("Call `run( )`.", "Call `run()`."),
+        ("Call `walk( )`.", "Call `walk( )`."),
+    ],
+)
+def test_code_is_shown_as_the_book_has_it_where_it_stands(claim: str, shown: str) -> None:
+    assert with_code_of(claim, [f"Write this.\n\n{MAIN}"]) == shown
