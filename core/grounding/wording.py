@@ -14,6 +14,22 @@ if TYPE_CHECKING:
 _MOST_DIFFERENCES = 3
 _LONGEST_DIFFERENCE = 80
 """Characters of words in which a quote differs from the book."""
+_LANGUAGES = {
+    "en": Message("language-en"),
+    "de": Message("language-de"),
+    "fr": Message("language-fr"),
+    "es": Message("language-es"),
+    "it": Message("language-it"),
+    "pt": Message("language-pt"),
+    "nl": Message("language-nl"),
+    "pl": Message("language-pl"),
+    "sv": Message("language-sv"),
+    "da": Message("language-da"),
+    "cs": Message("language-cs"),
+    "ro": Message("language-ro"),
+    "tr": Message("language-tr"),
+    "id": Message("language-id"),
+}
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
 _LONGEST_PLACE = 160
@@ -33,7 +49,7 @@ def not_covered(*, within: bool = False) -> str:
 
 def other_language(language: str) -> str:
     """Return the answer to a question in another language than the book's, a BCP 47 tag."""
-    name = Message(f"language-{language.partition('-')[0].casefold()}")
+    name = _LANGUAGES[language.partition("-")[0].casefold()]
     return text("answer-other-language", language=name)
 
 

@@ -12,6 +12,7 @@ from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
     BELONGING,
     FACT_CHECKER,
+    GRADE_ALONE,
     ONE_ANSWER,
     RELEVANCE,
     RELEVANCE_GRADE,
@@ -63,7 +64,7 @@ _GRADE = Schema(
         "required": ["grade"],
         "additionalProperties": False,
     },
-    "Write the grade alone.",
+    GRADE_ALONE,
 )
 
 

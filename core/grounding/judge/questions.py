@@ -63,6 +63,8 @@ _GRADE = (
     "You check claims against a textbook's text. Give one grade from 0 to 10: 10 if the text "
     "surely says what the claim says, 0 if it does not say it or says otherwise."
 )
+GRADE_ALONE = "Write the grade alone."
+"""For a model that knows no JSON."""
 RELEVANCE_GRADE = (
     "You judge answers to students' questions. Give one grade from 0 to 10: 10 if the answer "
     "surely gives what the question asks for, 0 if it is about something else."
