@@ -71,13 +71,13 @@ ON_CARD = (Button.TAKE, Button.ANSWER, Button.DISMISS)
 
 
 def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
-    """Yield the buttons that an answer has on every platform; an error has none.
+    """Yield the buttons that an answer has on every platform; an error has none, nor has courtesy.
 
     Args:
         quoted: Whether the question came with a passage.
         private: Whether the asker alone sees the answer.
     """
-    if response.outcome is Outcome.ERROR:
+    if response.outcome is Outcome.ERROR or response.asks_nothing:
         return
     yield Button.HELPFUL
     yield Button.NOT_HELPFUL

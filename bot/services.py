@@ -199,6 +199,7 @@ class Services:
         """
         from bot.policies import policy_stage
         from core.answering.agent import Agent
+        from core.answering.courtesy import CourtesyStage
         from core.answering.pipeline import Pipeline
         from core.answering.spending import Spending
         from core.storage.budgets.store import TokenBudgets, TokenLimits
@@ -223,7 +224,7 @@ class Services:
             sessions=self.sessions,
             configuration=partial(self.configuration, generator=generator),
             meter=meter,
-            stages=[policy_stage(self, aside), self.verified_stage],
+            stages=[CourtesyStage(self.local), policy_stage(self, aside), self.verified_stage],
         )
 
     @cached_property

@@ -197,7 +197,8 @@ class Delivery:
         last = await self._lease.persist(partial(self._sessions.latest, request.session_id))
         if last is None or last.agent_response.course_id != request.course_id:
             return None
-        return about_last(intent, last) if last.outcome is not Outcome.ERROR else None
+        is_answer = last.outcome is not Outcome.ERROR and not last.agent_response.asks_nothing
+        return about_last(intent, last) if is_answer else None
 
     async def _twin(self, job: Job) -> Twin | None:
         """Return the answered one of a crowd; raises TwinWaits, as `answered_twin` does."""

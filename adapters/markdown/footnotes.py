@@ -120,6 +120,8 @@ def confidence_in_words(response: AgentResponse) -> str:
         return checked_on(response)
     if response.outcome is Outcome.ERROR:
         return text("answer-sure-no-answer")
+    if response.asks_nothing:
+        return text("answer-sure-no-question")
     if response.outcome is Outcome.ABSTAINED:
         return text("answer-sure-not-covered")
     if is_by_model(response):

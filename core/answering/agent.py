@@ -126,7 +126,9 @@ class Agent:
                     yield Answerable()
                 yield stored
                 return
-            context.turns = recalled.turns
+            context.turns = [
+                turn for turn in recalled.turns if not turn.agent_response.asks_nothing
+            ]
             async with aclosing(self._take(context, searching, placed)) as events:
                 async for event in events:
                     yield event

@@ -140,6 +140,8 @@ class AgentResponse(Model):
     """The earlier question whose answer this shows at another length, or says the place of."""
     leans: bool = False
     """Whether the question was understood by what was said before it."""
+    asks_nothing: bool = False
+    """Whether the message was courtesy alone, so that nothing was looked for."""
     unknown_section: NonBlank | None = None
     """The `section_filter` that no section goes by: the request was refused, not answered."""
     checked: StaffCheck | None = None

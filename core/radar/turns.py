@@ -161,7 +161,7 @@ class WeekReader:
 
 
 def _asked(row: Any) -> AskedTurn | None:
-    """Return a question; None: it was refused, or its answer failed."""
+    """Return a question; None: nothing was asked, it was refused, or its answer failed."""
     answer = row.content["agent_response"]
     ending = _ending(answer)
     if ending is None:
@@ -178,7 +178,7 @@ def _wording(row: Any) -> AskedWording:
 
 
 def _ending(answer: Mapping[str, Any]) -> Ending | None:
-    if answer.get("unknown_section") is not None:
+    if answer.get("unknown_section") is not None or answer.get("asks_nothing"):
         return None
     if answer.get("held_to") is not None:
         return Ending.HELD

@@ -1,14 +1,16 @@
-"""Greetings and thanks around a question are left out; a question without any is untouched."""
+"""Greetings and thanks are known, around a question or alone; a question is left untouched."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
-from core.retrieval.question.courtesy import without_courtesy
+from core.retrieval.question.courtesy import is_courtesy_alone, without_courtesy
 from tests.embedding import HashingEmbedder
 
+NEAR_TOPIC = Path("tests/bench/near_topic.jsonl")
 PLAIN = "How many tides does the moon raise?"
 
 
@@ -47,3 +49,39 @@ async def test_what_asks_something_stays(embedder: LocalEmbedder, question: str)
 async def test_without_the_heads_model_nothing_is_left_out() -> None:
     polite = f"Hi everyone! {PLAIN}"
     assert await without_courtesy(polite, HashingEmbedder(dimensions=64)) == polite
+    assert not await is_courtesy_alone("Thanks!", HashingEmbedder(dimensions=64))
+
+
+@pytest.mark.parametrize(
+    "polite",
+    ["hello", "Hi there!", "thanks!", "ok great, thank you", "Thanks a lot, that helps!", "Danke!"],
+)
+async def test_courtesy_alone_is_known(embedder: LocalEmbedder, polite: str) -> None:
+    assert await is_courtesy_alone(polite, embedder)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        PLAIN,
+        f"Hi everyone! {PLAIN}",
+        "Thanks! And why?",
+        "Why?",
+        "Ownership",
+        "I'm stuck",
+        "help me please",
+        "shorter please",
+        "Who is glad about that?",
+    ],
+)
+async def test_what_asks_something_is_not_courtesy_alone(
+    embedder: LocalEmbedder, message: str
+) -> None:
+    assert not await is_courtesy_alone(message, embedder)
+
+
+async def test_no_question_of_the_measured_ones_is_courtesy_alone(embedder: LocalEmbedder) -> None:
+    rows = [json.loads(line) for line in NEAR_TOPIC.read_text(encoding="utf-8").splitlines()]
+    short = [row["question"] for row in rows if len(row["question"].split()) <= 8]
+    assert short
+    assert not [text for text in short if await is_courtesy_alone(text, embedder)]
