@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import Any, TextIO
 
 from bot.settings import LogFormat, wanted_log_format
-from core.runtime.log_context import REQUEST
+from core.runtime.log_context import REQUEST, SAID_IN_ANSWER
 
 
 class _Lines(logging.Formatter):
@@ -63,12 +63,18 @@ class _CurrentStderr(logging.StreamHandler[TextIO]):
 
 
 def configure_logging(
-    level: str, written_as: LogFormat = "text", *, with_tracebacks: bool = False
+    level: str,
+    written_as: LogFormat = "text",
+    *,
+    with_tracebacks: bool = False,
+    beside_answers: bool = False,
 ) -> None:
     """Send everything from `level` up to stderr; of other libraries, warnings at least.
 
     Args:
         with_tracebacks: Also in text; JSON, and DEBUG, always have them.
+        beside_answers: Whether the asker reads the log as well: from WARNING up, it leaves out
+            what the answer says.
     """
     handler = _CurrentStderr()
     if written_as == "json":
@@ -77,6 +83,8 @@ def configure_logging(
         with_tracebacks = with_tracebacks or level == "DEBUG"
         handler.setFormatter(_Lines(with_tracebacks=with_tracebacks))
     handler.addFilter(_is_for_operators)  # at DEBUG, libraries tell all that they send and store
+    if beside_answers and logging.getLevelNamesMapping()[level] >= logging.WARNING:
+        handler.addFilter(_is_not_said)
     logging.basicConfig(level=level, handlers=[handler])
 
 
@@ -99,6 +107,11 @@ def _on_one_line(text: str) -> str:
 def _is_for_operators(record: logging.LogRecord) -> bool:
     """Return whether a record is of our own, or serious."""
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] in _OURS
+
+
+def _is_not_said(record: logging.LogRecord) -> bool:
+    """Return whether no answer says what a record is about."""
+    return not any(getattr(record, name, False) for name in SAID_IN_ANSWER)
 
 
 _OURS = frozenset({"bot", "adapters", "core", "migrations"})

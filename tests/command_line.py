@@ -20,7 +20,7 @@ from bot.settings import PREFIX
 from core.disk.sparse import copy_sparse
 
 ROOT = Path(__file__).parents[1]
-_PROGRESS = re.compile(r": \d+ of \d+, about \d+ s left$")
+_PROGRESS = re.compile(r": \d+ of \d+(, about \d+ s left)?$")
 """What a run that takes seconds says meanwhile, as on a busy machine."""
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
 

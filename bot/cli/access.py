@@ -11,6 +11,7 @@ from bot.cli.exits import Exit, UsageError
 from bot.course_file import CourseFile
 from bot.handbook import COURSE
 from bot.platforms.registry import PLATFORMS
+from bot.services import Services
 from core.access.reading import Reader, readable
 from core.access.store import AccessStore
 from core.access.tenants import MetTenant, Tenant
@@ -63,7 +64,7 @@ async def set_owner(course_id: str, owner: str) -> int:
     """Give a course to a tenant, or to the operator."""
     tenant = None if owner == OPERATOR else tenant_named(owner)
     async with services() as opened:
-        await _check(opened.catalogue, course_id)
+        await _check(opened, course_id)
         await opened.catalogue.set_owner(course_id, str(tenant) if tenant else None)
         access = AccessStore(opened.engine)
         is_met = tenant is None or tenant in {one.tenant for one in await access.tenants()}
@@ -77,7 +78,7 @@ async def grant(course_id: str, name: str) -> int:
     """Let a tenant read a course."""
     tenant = tenant_named(name)
     async with services() as opened:
-        await _check(opened.catalogue, course_id)
+        await _check(opened, course_id)
         access = AccessStore(opened.engine)
         is_new = await access.grant(course_id, tenant)
         is_met = tenant in {one.tenant for one in await access.tenants()}
@@ -91,7 +92,7 @@ async def revoke(course_id: str, name: str) -> int:
     """Take a grant back."""
     tenant = tenant_named(name)
     async with services() as opened:
-        await _check(opened.catalogue, course_id)
+        await _check(opened, course_id)
         access = AccessStore(opened.engine)
         was_granted = await access.revoke(course_id, tenant)
         course = await opened.catalogue.course(course_id)
@@ -150,10 +151,10 @@ def tenant_named(name: str) -> Tenant:
     return tenant
 
 
-async def _check(catalogue: Catalogue, course_id: str) -> None:
+async def _check(opened: Services, course_id: str) -> None:
     if course_id == COURSE.course_id:
         raise UsageError("Everybody may read the handbook.")
-    await check_known(catalogue, course_id)
+    await check_known(opened, course_id)
 
 
 def _json(one: TenantAccess) -> dict[str, object]:

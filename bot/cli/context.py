@@ -30,7 +30,7 @@ async def services(
     read-only is only read.
     """
     settings = load_settings()
-    configure_logging(settings.log_level, settings.log_format)
+    configure_logging(settings.log_level, settings.log_format, beside_answers=True)
     async with open_services(settings, announce=tell, keys=keys, needs_room=needs_room) as opened:
         yield opened
 
@@ -58,7 +58,7 @@ async def choose_course(opened: Services, course_id: str | None) -> Course:
         described = course_id in opened.course_file.tables
         if described or any(course.course_id == course_id for course, _ in known):
             raise _no_text(course_id)
-        raise UsageError(_unknown(course_id, ready))
+        raise UsageError(unknown_course(opened, course_id, ready))
     if not ready:
         raise ConfigurationError("There is no course yet: run 'glossator ingest SOURCE' first.")
     if len(ready) > 1:
@@ -72,7 +72,7 @@ async def check_is_known(opened: Services, course_id: str) -> None:
     """Raise UsageError for a course that neither the database nor the course file knows."""
     stored = {course.course_id: course for course, _ in await opened.catalogue.courses()}
     if course_id not in stored and course_id not in opened.course_file.tables:
-        raise UsageError(_unknown(course_id, stored))
+        raise UsageError(unknown_course(opened, course_id, stored))
 
 
 async def choose_course_of(
@@ -114,9 +114,13 @@ def _no_text(course_id: str) -> ConfigurationError:
     )
 
 
-def _unknown(course_id: str, ready: dict[str, Course]) -> str:
-    there = f"there is: {', '.join(sorted(ready))}" if ready else "there is none yet"
-    return f"There is no course called {course_id}; {there}."
+def unknown_course(opened: Services, course_id: str, known: Collection[str]) -> str:
+    """Return that there is no such course, which there are, and where was looked for them."""
+    there = f"there is: {', '.join(sorted(known))}" if known else "there is none yet"
+    said = f"There is no course called {course_id}; {there}."
+    if opened.settings.database.url is not None:
+        return said
+    return f"{said} The data folder is {opened.settings.data_dir.absolute()}."
 
 
 def terminal_user(keys: Keys) -> str:

@@ -9,14 +9,15 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from adapters.markdown.printable import printable
-from bot.cli.context import choose_course, live_edition, services
+from bot.cli.context import choose_course, live_edition, services, unknown_course
 from bot.cli.counted import counted
 from bot.cli.course_sources import sources_of
 from bot.cli.exits import Exit, UsageError
 from bot.cli.ingest import REPOSITORIES
 from bot.handbook import COURSE
+from bot.services import Services
 from core.access.store import AccessStore
-from core.storage.catalogue import Catalogue, DocumentRecord, Edition
+from core.storage.catalogue import DocumentRecord, Edition
 
 
 async def list_courses(*, as_json: bool) -> int:
@@ -119,7 +120,7 @@ async def list_documents(course_id: str | None, *, as_json: bool) -> int:
 async def check_course(course_id: str) -> int:
     """Raise UsageError unless there is such a course in the catalogue."""
     async with services(needs_room=False) as opened:
-        await check_known(opened.catalogue, course_id)
+        await check_known(opened, course_id)
     return Exit.OK
 
 
@@ -128,7 +129,7 @@ async def remove_course(course_id: str) -> int:
     from core.ingestion.edition.lock import ingest_lock
 
     async with services() as opened:
-        await check_known(opened.catalogue, course_id)
+        await check_known(opened, course_id)
         async with ingest_lock(opened.engine, opened.settings.data_dir, course_id):
             edition = await opened.catalogue.remove_course(course_id)
             if edition is not None:
@@ -140,9 +141,8 @@ async def remove_course(course_id: str) -> int:
     return Exit.OK
 
 
-async def check_known(catalogue: Catalogue, course_id: str) -> None:
+async def check_known(opened: Services, course_id: str) -> None:
     """Raise UsageError unless there is such a course in the catalogue."""
-    if await catalogue.course(course_id) is None:
-        known = sorted(course.course_id for course, _ in await catalogue.courses())
-        there = f"there is: {', '.join(known)}" if known else "there is none yet"
-        raise UsageError(f"There is no course called {course_id}; {there}.")
+    if await opened.catalogue.course(course_id) is None:
+        known = [course.course_id for course, _ in await opened.catalogue.courses()]
+        raise UsageError(unknown_course(opened, course_id, known))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _COURSE_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SECONDS_BETWEEN_LINES = 5.0
+_ENOUGH_DONE = 10
+"""Documents or chunks whose time says something of that of the others."""
 REPOSITORIES = "repositories"
 """The folder below the data folder that has the files of git sources, by course."""
 
@@ -226,7 +228,7 @@ class _Lines:
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last = time.perf_counter()
-        self._started: dict[Stage, float] = {}
+        self._started: dict[Stage, tuple[float, int]] = {}
 
     def __enter__(self) -> "_Lines":
         return self
@@ -236,12 +238,15 @@ class _Lines:
 
     def show(self, stage: Stage, done: int, total: int) -> None:
         moment = time.perf_counter()
-        began = self._started.setdefault(stage, moment)
+        began, before = self._started.setdefault(stage, (moment, done))
         if self._quiet or moment - self._last < _SECONDS_BETWEEN_LINES:
             return
         self._last = moment
-        left = (moment - began) / max(done, 1) * (total - done)
-        tell(f"{stage}: {done} of {total}, about {left:.0f} s left")
+        line = f"{stage}: {done} of {total}"
+        if (timed := done - before) >= _ENOUGH_DONE:
+            left = (moment - began) / timed * (total - done)
+            line += f", about {left:.0f} s left"
+        tell(line)
 
 
 class _Bars:

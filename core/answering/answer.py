@@ -29,6 +29,7 @@ from core.models import (
     RetrievedChunk,
 )
 from core.retrieval.retrieval import Retrieval
+from core.runtime.log_context import SAID_IN_ANSWER
 from core.text.unread import unread_instead
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ class AnswerDraft:
             chunk.course_id,
             place_in_book(chunk),
             chunk.chunk_id,
+            extra=SAID_IN_ANSWER,
         )
 
     def finish(

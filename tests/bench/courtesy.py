@@ -12,9 +12,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from adapters.attention.intents import Intent
-from core.embeddings.base import Vectors
 from core.retrieval.question.courtesy import ALONE, AROUND, SURE, WEIGHTS, courtesy
 from tests.bench.again import labelled
 from tests.bench.asked import marked_rows
@@ -366,7 +366,7 @@ async def _fitted(polite: list[str], plain: list[str], models: Path) -> Floats:
     return fit(vectors, labels)
 
 
-def _is_sure(vectors: Floats, head: Floats) -> Vectors:
+def _is_sure(vectors: Floats, head: Floats) -> npt.NDArray[np.bool_]:
     chances = courtesy(vectors.astype(np.float32), head.astype(np.float32))
     return np.array(chances) >= SURE
 

@@ -19,6 +19,8 @@ _GUESSED_ENCODINGS = (
 """The encodings of the web; those of old Macintoshes and DOS would win by accident."""
 _SAMPLE_BYTES = 64 * 1024
 _FEW_CONTROLS = 32
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
+"""What no text holds, unlike blanks, page breaks and the colours of a terminal."""
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -35,11 +37,14 @@ def decode_text(data: bytes, *, declared: str | None = None) -> DecodedText:
 
     Tried in this order: the byte order mark, UTF-8, UTF-16 without a mark, the encoding the
     document itself declares, the encoding its bytes look like. What none of them can read
-    becomes the replacement character, with a warning.
+    becomes the replacement character, with a warning; so there is one of control characters.
     """
     text, lossy = _decode(data, declared)
+    warnings = ["some characters could not be decoded"] if lossy else []
+    if _CONTROLS.search(text):
+        warnings.append("has control characters, as damaged or binary files do: look at its text")
     text = re.sub(r"\r\n?", "\n", text.replace("\0", ""))
-    return DecodedText(text, ("some characters could not be decoded",) if lossy else ())
+    return DecodedText(text, tuple(warnings))
 
 
 def looks_like_text(data: bytes) -> bool:

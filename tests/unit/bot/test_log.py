@@ -8,7 +8,7 @@ import pytest
 
 from bot.log import _is_for_operators, configure_logging
 from bot.settings import LogFormat
-from core.runtime.log_context import REQUEST
+from core.runtime.log_context import REQUEST, SAID_IN_ANSWER
 from tests.command_line import CommandLine
 
 
@@ -95,6 +95,26 @@ def test_a_text_line_names_its_request_once(log: Log, request_key: str) -> None:
         "INFO adapters.delivery.worker: slack:T1:C1:1.0 is done",
         "ERROR core.answering.agent: that failed [slack:T1:C1:1.0] (ValueError: bad)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("level", "beside_answers", "lines"),
+    [
+        ("WARNING", True, 1),
+        ("INFO", True, 2),
+        ("WARNING", False, 2),
+        ("INFO", False, 2),
+    ],
+)
+def test_an_asker_is_not_also_shown_the_line_about_what_an_answer_says(
+    log: Log, level: str, beside_answers: bool, lines: int
+) -> None:
+    log.configure(level, beside_answers=beside_answers)
+    logging.getLogger("core.answering.answer").warning("left out", extra=SAID_IN_ANSWER)
+    logging.getLogger("core.answering.answer").warning("the model failed")
+    *others, last = log.lines
+    assert last == "WARNING core.answering.answer: the model failed"
+    assert len(others) == lines - 1
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ async def test_courtesy_gets_a_friendly_sentence(
     answer = await house.agent(writer, stages=[stage]).answer(asking(polite))
     assert (answer.outcome, answer.response_text) == (Outcome.ABSTAINED, FRIENDLY)
     assert answer.asks_nothing
-    assert not (answer.nearest_sections or answer.notices or answer.retrieved_chunks)
+    assert (answer.nearest_sections, answer.notices, answer.retrieved_chunks) == ((), (), ())
     assert not writer.tasks
     assert not [*buttons_under(answer, quoted=False, private=True)]
     assert closing_line(answer).startswith("(no question,")

@@ -135,6 +135,18 @@ def test_lost_characters_are_told() -> None:
     assert decoded.warnings == ("some characters could not be decoded",)
 
 
+@pytest.mark.parametrize("data", [b"ice.\x00\xfe\xfa It flows", b"ice.\x01 It flows"])
+def test_control_characters_are_told(data: bytes) -> None:
+    assert "\0" not in decode_text(data).text
+    *_, warning = decode_text(data).warnings
+    assert warning == "has control characters, as damaged or binary files do: look at its text"
+
+
+@pytest.mark.parametrize("data", [b"a\tb\r\n\fc\vd", b"\x1b[1mbold\x1b[0m", "a\x85b".encode()])
+def test_blanks_page_breaks_and_colours_are_text(data: bytes) -> None:
+    assert decode_text(data).warnings == ()
+
+
 def test_nuls_go_and_line_ends_are_unix() -> None:
     assert decode_text(b"a\0b\r\nc\rd").text == "ab\nc\nd"
 

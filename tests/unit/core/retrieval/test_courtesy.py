@@ -10,7 +10,10 @@ from core.embeddings.local import LocalEmbedder
 from core.retrieval.question.courtesy import is_courtesy_alone, without_courtesy
 from tests.embedding import HashingEmbedder
 
-NEAR_TOPIC = Path("tests/bench/near_topic.jsonl")
+NEAR_TOPIC = [
+    json.loads(line)["question"]
+    for line in Path("tests/bench/near_topic.jsonl").read_text(encoding="utf-8").splitlines()
+]
 PLAIN = "How many tides does the moon raise?"
 
 
@@ -81,7 +84,6 @@ async def test_what_asks_something_is_not_courtesy_alone(
 
 
 async def test_no_question_of_the_measured_ones_is_courtesy_alone(embedder: LocalEmbedder) -> None:
-    rows = [json.loads(line) for line in NEAR_TOPIC.read_text(encoding="utf-8").splitlines()]
-    short = [row["question"] for row in rows if len(row["question"].split()) <= 8]
+    short = [text for text in NEAR_TOPIC if len(text.split()) <= 8]
     assert short
     assert not [text for text in short if await is_courtesy_alone(text, embedder)]
