@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from core.generation.base import GenerationTask, Passage
 from core.generation.claims import instructions as told
-from core.generation.claims.layout import begins_block
 from core.generation.claims.sentences import NumberedSentence, Numbering
 from core.generation.history import newest_that_fit, told_turns
+from core.markdown.fences import is_block
 from core.markdown.writing import one_line
 from core.models import (
     EXPLAIN_QUOTE,
@@ -19,7 +19,6 @@ from core.models import (
     ConversationTurn,
     QuoteLocation,
     QuoteStatus,
-    ThreadMessage,
 )
 from core.providers.base import ChatMessage
 from core.text.characters import visible
@@ -88,7 +87,10 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     kept = newest_that_fit([_cost(turn) for turn in turns], room)
     passages = passages[:fit]
     history = [message for turn in turns[len(turns) - kept :] for message in turn]
-    thread = [_render_said(message, mark) for message in task.thread]
+    thread = [
+        _block("message", message.text, mark, by="asker" if message.by_asker else "other")
+        for message in task.thread
+    ]
     room -= _cost(history) + reckon_tokens(told.SAID_BEFORE)
     thread = thread[len(thread) - newest_that_fit([*map(reckon_tokens, thread)], room) :]
     shown = _shown(task, passages, numbering, mark)
@@ -232,10 +234,6 @@ def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[ChatMe
     return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
 
 
-def _render_said(message: ThreadMessage, mark: str) -> str:
-    return _block("message", message.text, mark, by="asker" if message.by_asker else "other")
-
-
 def _render_passages(passages: Sequence[Passage], numbering: Numbering, mark: str) -> str:
     """Return the passages, those that follow one another in their section as one."""
     return "\n\n".join(
@@ -268,7 +266,7 @@ def _sentences(found: Sequence[NumberedSentence]) -> str:
     lines: list[str] = []
     for sentence in found:
         text = visible(sentence.text).strip()
-        text = text if begins_block(text) else one_line(text)
+        text = text if is_block(text) else one_line(text)
         before = "\n" if sentence.opens and lines else ""
         lines.append(f"{before}[{sentence.number}]" + ("\n" if "\n" in text else " ") + text)
     return "\n".join(lines)

@@ -28,8 +28,6 @@ QUOTE_REACH = 800
 EMBEDDED = 16
 LONGEST_EMBEDDED = 300
 """Pieces that are compared by meaning; characters of each where it is embedded for that."""
-RELEVANT = 0.5
-"""Similarity score from which a chunk counts though it shares no word with the question."""
 SAME = 0.8
 """Share of a text's terms that another has, from which it only says the same again."""
 
@@ -52,8 +50,6 @@ async def rank(
         EmbeddingError: when the embedder gives no usable vectors.
     """
     scored = _speaking(_by_words(pieces, task, inquiry), inquiry)
-    if not _is_relevant(scored, task.evidence, inquiry):
-        return []
     best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
     kept = [scored[i] for i in sorted(best)]
     cosines = await _cosines([s.piece for s in kept], task.evidence, inquiry, embedder)
@@ -88,15 +84,6 @@ def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
     """Return the pieces without tables, formulas and code, unless these alone have its words."""
     prose = [s for s in scored if s.piece.kind not in LAID_OUT]
     return prose if any(inquiry.coverage(s.terms) for s in prose) else list(scored)
-
-
-def _is_relevant(
-    scored: Sequence[Scored], evidence: Sequence[RetrievedChunk], inquiry: Inquiry
-) -> bool:
-    """Return whether anything shares a word with the question or means something like it."""
-    return any(inquiry.coverage(s.terms) for s in scored) or any(
-        evidence[s.piece.chunk_number].similarity_score >= RELEVANT for s in scored
-    )
 
 
 async def _cosines(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
-from core.grounding.quoting import whole_sentences
+from core.grounding.quoting import sentences_around
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.providers.base import ChatEnd, ignore
 from core.text.planted import Planted
@@ -214,8 +214,7 @@ async def test_a_file_that_the_passage_names_is_no_link(checker: SupportChecker)
 
 async def test_a_row_of_a_table_is_quoted_without_the_others(checker: SupportChecker) -> None:
     start = TABLE.index("| Celadon")
-    span = whole_sentences(TABLE, Span(start, start + 5))
-    quote = QuotedPassage(TABLE, *span, ("Glazes",))
+    quote = sentences_around(QuotedPassage(TABLE, start, start + 5, ("Glazes",)))
     assert quote.text == "| Celadon | 60 % | 15 % |"
     question = "How much silica does Celadon have?"
     assert (await checker.judge("Celadon has 55 % silica.", [quote], question)).flaw is Flaw.NUMBER
