@@ -1,7 +1,7 @@
 """Scores the pieces of the evidence against a question: by meaning and by rare words."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from core.generation.base import GenerationTask
 from core.generation.passages.definitions import gives_definition
 from core.generation.passages.inquiry import Inquiry
 from core.generation.passages.pieces import LAID_OUT, Piece
-from core.models import RetrievedChunk
+from core.models import QuoteLocation, RetrievedChunk
 
 MEANING = 0.7
 WORDS = 0.5
@@ -67,13 +67,13 @@ def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
 def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -> list[Scored]:
     """Return the pieces that may answer, with all of their score that needs no model."""
     headings = [frozenset(task.encode_terms(" ".join(c.headings))) for c in task.evidence]
-    nearness = _nearness_to_quote(task)
     scored: list[Scored] = []
     for piece in filter(lambda piece: piece.citable, pieces):
         terms = frozenset(task.encode_terms(piece.quote))
         above = headings[piece.chunk_number] - terms
         score = WORDS * (inquiry.coverage(terms) + HEADING * inquiry.coverage(above))
-        score += CHUNK * task.evidence[piece.chunk_number].similarity_score + nearness(piece)
+        score += CHUNK * task.evidence[piece.chunk_number].similarity_score
+        score += _nearness(piece, task.quote_location)
         if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
             score += DEFINITION
         scored.append(Scored(piece, terms, score))
@@ -129,18 +129,12 @@ def _heading(chunk: RetrievedChunk) -> str:
     return chunk.headings[-1] if chunk.headings else chunk.page_title
 
 
-def _nearness_to_quote(task: GenerationTask) -> Callable[[Piece], float]:
+def _nearness(piece: Piece, quote: QuoteLocation | None) -> float:
     """Return the bonus of a piece for standing near the quoted passage."""
-    quote = task.quote_location
     if quote is None or quote.char_start is None or quote.char_end is None:
-        return lambda _: 0.0
-    start, end, document = quote.char_start, quote.char_end, quote.document_id
-
-    def nearness(piece: Piece) -> float:
-        in_document, position = piece.place
-        if in_document != document:
-            return 0.0
-        distance = max(start - position - len(piece.quote), position - end, 0)
-        return NEAR_QUOTE * math.exp(-distance / QUOTE_REACH)
-
-    return nearness
+        return 0.0
+    document, start = piece.place
+    if document != quote.document_id:
+        return 0.0
+    distance = max(quote.char_start - start - len(piece.quote), start - quote.char_end, 0)
+    return NEAR_QUOTE * math.exp(-distance / QUOTE_REACH)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
+from core.grounding.judge.base import CitedClaim, JudgedBy, SupportJudge, Verdict
 from core.grounding.quoting import sentences_around
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.providers.base import ChatEnd, ignore
@@ -240,6 +240,10 @@ class Stern:
         return Verdict(0.1, holds=False, by=JudgedBy.MODEL)
 
 
+def judged_by(judge: SupportJudge) -> SupportChecker:
+    return SupportChecker(lambda _: judge).for_answer("markets", time.monotonic() + 60)
+
+
 class Late(Stern):
     """A judge that left it to the words."""
 
@@ -249,7 +253,7 @@ class Late(Stern):
 
 async def test_that_only_the_words_decided_is_told() -> None:
     claim, quotes = "The quantity supplied rises.", [passage(SWITCH)]
-    late = await SupportChecker(Late()).judge(claim, quotes, QUESTION)
+    late = await judged_by(Late()).judge(claim, quotes, QUESTION)
     alone = await SupportChecker().judge(claim, quotes, QUESTION)
     assert (late.flaw, late.by) == (None, JudgedBy.WORDS)
     assert alone.by is JudgedBy.WORDS
@@ -257,7 +261,7 @@ async def test_that_only_the_words_decided_is_told() -> None:
 
 async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
     judge = Stern()
-    checker = SupportChecker(judge)
+    checker = judged_by(judge)
     quote = passage(SWITCH, f"{SWITCH} {DEMAND}", ("Markets", "Supply"))
     found = await checker.judge("Higher prices mean that more is supplied.", [quote], QUESTION)
     assert (found.flaw, found.by) == (Flaw.MEANING, JudgedBy.MODEL)
@@ -268,7 +272,7 @@ async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
 
 async def test_a_course_may_have_its_own_judge() -> None:
     judge = Stern()
-    checker = SupportChecker(judge_of=lambda course: judge if course == "markets" else None)
+    checker = SupportChecker(lambda course: judge if course == "markets" else None)
     until = time.monotonic() + 60
     tides, own = (checker.for_answer(course, until) for course in ("tides", "markets"))
     found = await tides.judge("Higher prices mean that more is supplied.", [passage(SWITCH)])
@@ -280,7 +284,7 @@ async def test_a_course_may_have_its_own_judge() -> None:
 
 async def test_no_judge_is_asked_about_a_copy_or_a_wrong_number() -> None:
     judge = Stern()
-    checker = SupportChecker(judge)
+    checker = judged_by(judge)
     copy = await checker.judge(DEMAND, [passage(DEMAND)], QUESTION)
     wrong = await checker.judge("It fell to 7 percent.", [passage(RATE)], QUESTION)
     assert (copy.flaw, copy.by) == (None, JudgedBy.CODE)
