@@ -117,10 +117,11 @@ def _unequal(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Difference]
         first, begin = before.a + before.size, before.b + before.size
         last, end = after.a, after.b
         quoted, written = ours[first:last], theirs[begin:end]
+        same = min(len(quoted), len(written))
         if 0 in (first, begin):
-            quoted, written = _last(quoted, len(written)), _last(written, len(quoted))
+            quoted, written = quoted[len(quoted) - same :], written[len(written) - same :]
         elif last == len(ours) or end == len(theirs):
-            quoted, written = quoted[: len(written)], written[: len(quoted)]
+            quoted, written = quoted[:same], written[:same]
         if _letters("".join(quoted)) == _letters("".join(written)) and not all(
             map(_is_number, quoted)
         ):
@@ -135,10 +136,6 @@ def _equal(ours: Sequence[str], theirs: Sequence[str]) -> list[MatchingBlock]:
     """Return the runs of equal words in order, and last an empty one at the ends of both."""
     steps = Levenshtein.opcodes(list(map(_folded, ours)), list(map(_folded, theirs)))
     return steps.as_matching_blocks()
-
-
-def _last(words: Sequence[str], count: int) -> Sequence[str]:
-    return words[len(words) - min(count, len(words)) :]
 
 
 def _differs(one: Difference) -> bool:

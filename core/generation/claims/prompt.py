@@ -198,25 +198,21 @@ def _quoted(
     if location is None:
         return [told.QUOTE_IS_ALL]
     touched = [p for p in passages if p.chunk.chunk_id in location.chunk_ids]
+    start, end = location.char_start or 0, location.char_end or 0
     numbers = [
         sentence.number
         for passage in touched
         for sentence in numbering.add(passage)
-        if location.char_start is None
-        or location.char_end is None
-        or (
-            passage.chunk.char_start + sentence.start < location.char_end
-            and location.char_start < passage.chunk.char_start + sentence.end
-        )
+        if passage.chunk.char_start + sentence.start < end
+        and start < passage.chunk.char_start + sentence.end
     ]
     if location.status is QuoteStatus.NOT_FOUND:
         words = told.QUOTE_IS_FOREIGN
     elif not numbers:
         words = told.QUOTE_IS_IN_BOOK
-    elif location.status is QuoteStatus.VERBATIM:
-        words = told.QUOTE_IS_VERBATIM
     else:
-        words = told.QUOTE_IS_ALTERED
+        is_verbatim = location.status is QuoteStatus.VERBATIM
+        words = told.QUOTE_IS_VERBATIM if is_verbatim else told.QUOTE_IS_ALTERED
     ends = dict.fromkeys((min(numbers, default=0), max(numbers, default=0)))
     named = " to ".join(f"[{number}]" for number in ends)
     return [_block("quote", quote, mark), words.format(numbers=named)]

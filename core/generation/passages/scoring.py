@@ -131,10 +131,9 @@ def _heading(chunk: RetrievedChunk) -> str:
 
 def _nearness(piece: Piece, quote: QuoteLocation | None) -> float:
     """Return the bonus of a piece for standing near the quoted passage."""
-    if quote is None or quote.char_start is None or quote.char_end is None:
-        return 0.0
     document, start = piece.place
-    if document != quote.document_id:
+    if quote is None or quote.document_id != document:
         return 0.0
-    distance = max(quote.char_start - start - len(piece.quote), start - quote.char_end, 0)
+    first, end = quote.char_start or 0, quote.char_end or 0
+    distance = max(first - start - len(piece.quote), start - end, 0)
     return NEAR_QUOTE * math.exp(-distance / QUOTE_REACH)
