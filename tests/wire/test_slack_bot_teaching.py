@@ -190,7 +190,8 @@ async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
     await card_in(trial, room, asked, "open")
     await world.delete(question)
     await trial.until(lambda: not [m for m in trial.from_bot(room) if asked in m.shown] or None)
-    await said_to_course(trial, owner, room, "queue stop")
+    assert "no longer posted" in await said_to_course(trial, owner, room, "queue stop")
+    assert asked not in (await queue(trial, channel)).shown
 
 
 def long_ago(trial: Trial) -> None:
@@ -209,6 +210,7 @@ async def test_the_buttons_on_the_home_tab_show_it_anew(trial: Trial) -> None:
     taken = await world.click(owner, home, "gl:t")
     await taken.ack()
     await trial.until(lambda: "yours for 30 minutes" in str(home.body) or None)
+    assert str(home.body).count("bridge of Riga") == 1
 
 
 async def test_a_long_queue_has_further_pages(trial: Trial) -> None:

@@ -40,7 +40,10 @@ from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking
 
-TEXT = "How often does the keeper trim the wick of the lamp, and how often in 100000 years of 366 days?"
+TEXT = (
+    "How often does the keeper trim the wick of the lamp, "
+    "and how often in 100000 years of 366 days?"
+)
 NUMBER = "219600000"
 """So long that no id, time or cipher has it by chance."""
 SOLUTION = f"Trimming happens every four hours, hence six times daily and {NUMBER} times in them."
