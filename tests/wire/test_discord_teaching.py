@@ -79,7 +79,8 @@ async def test_the_whole_loop(trial: Trial) -> None:
     assert UNCOVERED in waiting.text
     assert "not covered" in waiting.text
     taken = await press(trial, owner, waiting, "Take")
-    assert "yours for 30 minutes" in told(taken)
+    assert taken.callback is Callback.UPDATE_MESSAGE
+    assert "yours for 30 minutes" in waiting.text
     form = await press(trial, owner, waiting, "Answer")
     assert form.callback is Callback.MODAL
     sent = await trial.world.submit_modal(form, answer=SAID)
@@ -110,7 +111,9 @@ async def test_only_staff_see_the_queue_and_its_buttons_are_checked_again(trial:
     with pytest.raises(LookupError, match="does not see"):
         await press(trial, ann, waiting, "Take")
     closed = await press(trial, trial.world.owner, waiting, "Dismiss")
-    assert "closed" in told(closed)
+    assert closed.callback is Callback.UPDATE_MESSAGE
+    assert "closed" in waiting.text
+    assert "Take" not in labels(waiting)
 
 
 async def test_staff_verify_an_answer_of_the_bot(trial: Trial) -> None:
@@ -191,11 +194,13 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     card = await card_in(trial, room, question, "open")
     assert labels(card) == ["Take", "Answer", "Dismiss"]
     taken = await press(trial, owner, card, "Take")
-    assert "yours for 30 minutes" in told(taken)
-    await card_in(trial, room, question, "taken")
+    assert taken.callback is Callback.DEFERRED_UPDATE
+    assert taken.follow_ups == []
+    assert f"taken by {owner.name}" in card.text
     refused = await press(trial, ann, card, "Dismiss")
     assert told(refused) == "Only the staff of a course can do this."
-    await press(trial, owner, card, "Dismiss")
+    dismissed = await press(trial, owner, card, "Dismiss")
+    assert dismissed.callback is Callback.DEFERRED_UPDATE
     closed = await card_in(trial, room, question, "closed")
     assert closed.id == card.id
     assert labels(closed) == []
@@ -203,6 +208,25 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     stopped = await world.slash(owner, room, "course queue", cards="stop")
     await stopped.response(PATIENCE)
     assert told(stopped) == "Questions to the staff are no longer posted."
+
+
+@pytest.mark.parametrize("label", ["Take", "Answer"])
+async def test_who_takes_a_question_elsewhere_is_named_on_its_card(
+    trial: Trial, label: str
+) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(), trial.channel()
+    question = f"Which countess paved the road to Evora for the word {label}?"
+    await (await world.slash(owner, room, "course queue", cards="post here")).response(PATIENCE)
+    await passed_on(trial, ann, channel, question)
+    card = await card_in(trial, room, question, "open")
+    waiting = await queue(trial, channel)
+    await press(trial, owner, waiting, label)
+    named = await card_in(trial, room, question, f"taken by {owner.name}")
+    assert named.id == card.id
+    await press(trial, owner, card, "Dismiss")
+    await (await world.slash(owner, room, "course queue", cards="stop")).response(PATIENCE)
+    assert "· closed" in card.text
 
 
 def long_ago(trial: Trial) -> None:
