@@ -275,6 +275,7 @@ class Services:
             ConfigurationError: when that model is not available.
         """
         from bot.cli.ingest_room import check_room
+        from core.grounding.languages import foreign_language
         from core.grounding.planted import planted_in
         from core.ingestion.changes.store import CourseChanges
         from core.ingestion.edition.lock import ingest_lock
@@ -294,6 +295,7 @@ class Services:
             planted_in=partial(planted_in, language=self.course_file.language(course_id)),
             check_room=partial(check_room, self.settings),
             settle=settle,
+            foreign_language=foreign_language,
         )
 
 
