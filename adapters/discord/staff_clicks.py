@@ -14,6 +14,7 @@ from adapters.discord.commands.questions import acknowledge
 from adapters.discord.inbound import PLATFORM, heard_command, location_of, presence_of
 from adapters.discord.replies.ephemeral import (
     Interaction,
+    has_deferred_change,
     in_time,
     respond,
     show_in_place,
@@ -248,7 +249,7 @@ async def _show(interaction: Interaction, view: Any) -> None:
         )
         return
     sending: Any = interaction.response.send_message
-    if interaction.response.is_done():
+    if has_deferred_change(interaction):
         sending = interaction.followup.send
     await respond(lambda: sending(view=view, ephemeral=True, allowed_mentions=nobody))
 

@@ -77,13 +77,18 @@ async def in_time(
     return await working
 
 
+def has_deferred_change(interaction: Interaction) -> bool:
+    """Return whether Discord waits for a change of the message whose button was pressed."""
+    return interaction.response.type is discord.InteractionResponseType.deferred_message_update
+
+
 async def show_in_place(interaction: Interaction, view: discord.ui.LayoutView | None) -> None:
     """Show something in the message whose button was pressed; None: it stays as it is."""
     nobody, response = discord.AllowedMentions.none(), interaction.response
     if view is None:
-        if not response.is_done():
+        if not has_deferred_change(interaction):
             await respond(response.defer)
-    elif response.is_done():
+    elif has_deferred_change(interaction):
         await respond(
             lambda: interaction.edit_original_response(view=view, allowed_mentions=nobody)
         )
@@ -110,7 +115,7 @@ async def tell(
             )
         )
         return
-    if interaction.response.is_done():  # the message with the button was to show something
+    if has_deferred_change(interaction):
         await respond(
             lambda: interaction.followup.send(
                 text,
