@@ -113,8 +113,12 @@ async def answer_press(
     thread, or where the bot may not post.
     """
     replaces = bool(message.get("replace_original"))
-    in_channel = replaces or spot is None or not spot.thread
-    if in_channel or not await _has_whispered(client, spot, message):
+    if (
+        replaces
+        or spot is None
+        or not spot.thread
+        or not await _has_whispered(client, spot, message)
+    ):
         await respond_with(respond, message, replace=replaces)
 
 
