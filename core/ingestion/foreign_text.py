@@ -20,7 +20,9 @@ def warn_of_foreign_text(
     source: str, chunks: Sequence[Chunk], language: str, foreign_language: ForeignLanguage
 ) -> list[Failure]:
     """Return a warning where most of a source is in another language than its course."""
-    sample = chunks[:: -(-len(chunks) // _SAMPLE) or 1]
+    if not chunks:
+        return []
+    sample = chunks[:: -(-len(chunks) // _SAMPLE)]
     found = foreign_language([chunk.content_text for chunk in sample], language)
     if found is None:
         return []

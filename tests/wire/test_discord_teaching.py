@@ -12,6 +12,7 @@ from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Interaction, Message, User
 from tests.wire.discord.interactions import Callback
 from tests.wire.discord_bot import Trial, a_trial, button, is_finished, labels
+from tests.wire.stored import rows_of
 
 pytestmark = [
     pytest.mark.costly,
@@ -183,6 +184,14 @@ async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> 
     return await trial.until(there, f"a card of {question!r} that is {state}")
 
 
+async def posted_card(trial: Trial, channel: Channel, question: str) -> Message:
+    """Wait for the card of a question, and until the bot knows that it has posted it."""
+    card = await card_in(trial, channel, question, "open")
+    known = "SELECT 1 FROM queue_cards WHERE message = ? AND claimed_until IS NULL"
+    await trial.until(lambda: rows_of(trial.bot.folder / "data", known, str(card.id)) or None)
+    return card
+
+
 async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
     room, channel = trial.channel(), trial.channel()
@@ -191,7 +200,7 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     await chosen.response(PATIENCE)
     assert "Everyone in this channel" in told(chosen)
     await passed_on(trial, ann, channel, question)
-    card = await card_in(trial, room, question, "open")
+    card = await posted_card(trial, room, question)
     assert labels(card) == ["Take", "Answer", "Dismiss"]
     taken = await press(trial, owner, card, "Take")
     assert taken.callback is Callback.DEFERRED_UPDATE
@@ -219,7 +228,7 @@ async def test_who_takes_a_question_elsewhere_is_named_on_its_card(
     question = f"Which countess paved the road to Evora for the word {label}?"
     await (await world.slash(owner, room, "course queue", cards="post here")).response(PATIENCE)
     await passed_on(trial, ann, channel, question)
-    card = await card_in(trial, room, question, "open")
+    card = await posted_card(trial, room, question)
     waiting = await queue(trial, channel)
     await press(trial, owner, waiting, label)
     named = await card_in(trial, room, question, f"taken by {owner.name}")

@@ -23,6 +23,7 @@ pytestmark = [
 ]
 
 SAID = "A helicase does, but that is not part of this course."
+KNOWN = "SELECT 1 FROM queue_cards WHERE channel = ? AND message = ? AND claimed_until IS NULL"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -135,6 +136,13 @@ async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> 
     return await trial.until(there, f"a card of {question!r} that is {state}")
 
 
+async def posted_card(trial: Trial, channel: Channel, question: str) -> Message:
+    """Wait for the card of a question, and until the bot knows that it has posted it."""
+    card = await card_in(trial, channel, question, "open")
+    await trial.until(lambda: execute(trial, KNOWN, channel.id, card.ts) or None)
+    return card
+
+
 async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
     room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
@@ -145,7 +153,7 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     answer = await trial.ask(ann, channel, asked)
     passed_on = await world.click(ann, answer, "gl:k")
     await trial.result_of(passed_on)
-    card = await card_in(trial, room, asked, "open")
+    card = await posted_card(trial, room, asked)
     assert {"gl:t", "gl:a", "gl:z"} <= set(labels(card))
     taken = await world.click(owner, card, "gl:t")
     await taken.ack(PATIENCE)
@@ -169,13 +177,12 @@ async def test_a_card_that_was_posted_by_a_bot_that_died_is_found_again(trial: T
     await said_to_course(trial, owner, room, "queue post")
     answer = await trial.ask(ann, channel, asked)
     await trial.result_of(await world.click(ann, answer, "gl:k"))
-    card = await card_in(trial, room, asked, "open")
+    card = await posted_card(trial, room, asked)
     assert await trial.bot.stop() == 0
     forgotten = "UPDATE queue_cards SET message = NULL, shown = NULL, claimed_until = NULL"
     execute(trial, f"{forgotten} WHERE channel = ?", room.id)
     await trial.bot.start()
-    found = "SELECT 1 FROM queue_cards WHERE channel = ? AND message = ? AND claimed_until IS NULL"
-    await trial.until(lambda: execute(trial, found, room.id, card.ts) or None)
+    await trial.until(lambda: execute(trial, KNOWN, room.id, card.ts) or None)
     dismissed = await world.click(owner, card, "gl:z")
     closed = await card_in(trial, room, asked, "closed")
     assert closed.ts == card.ts
@@ -195,7 +202,7 @@ async def test_who_takes_a_question_elsewhere_is_named_on_its_card(
     await said_to_course(trial, owner, room, "queue post")
     answer = await trial.ask(ann, channel, asked)
     await trial.result_of(await world.click(ann, answer, "gl:k"))
-    card = await card_in(trial, room, asked, "open")
+    card = await posted_card(trial, room, asked)
     waiting = await queue(trial, channel)
     await world.click(owner, waiting, button)
     named = await card_in(trial, room, asked, f"taken by {owner.name}")
