@@ -230,7 +230,7 @@ async def test_who_takes_a_question_elsewhere_is_named_on_its_card(
     await passed_on(trial, ann, channel, question)
     card = await posted_card(trial, room, question)
     waiting = await queue(trial, channel)
-    await press(trial, owner, waiting, label)
+    await (await world.click(owner, waiting, button(card, label))).response(PATIENCE)
     named = await card_in(trial, room, question, "taken by Owner")
     assert named.id == card.id
     await press(trial, owner, card, "Dismiss")

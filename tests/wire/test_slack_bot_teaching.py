@@ -204,7 +204,8 @@ async def test_who_takes_a_question_elsewhere_is_named_on_its_card(
     await trial.result_of(await world.click(ann, answer, "gl:k"))
     card = await posted_card(trial, room, asked)
     waiting = await queue(trial, channel)
-    await world.click(owner, waiting, button)
+    [own] = [one for one in elements(card) if one["action_id"] == button]
+    await world.click(owner, waiting, button, own["value"])
     named = await card_in(trial, room, asked, f"taken by {owner.name}")
     assert named.ts == card.ts
     await world.click(owner, card, "gl:z")
