@@ -139,7 +139,7 @@ class Services:
         """Compares the sentences of answers with the book."""
         from core.grounding.support import SupportChecker
 
-        return SupportChecker(judge_of=self.judge)
+        return SupportChecker(self.judge)
 
     def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
