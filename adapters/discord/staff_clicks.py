@@ -165,7 +165,7 @@ class StaffClicks:
         async def changing() -> View | None:
             async with self._changing(interaction, help_id) as standing:
                 card = await change(help_id, reviewer)
-            if standing.is_current and not in_list:
+            if interaction.message and standing.message == str(interaction.message.id):
                 return None  # the button's own message shows it
             return queue_view(await self._staff.page_with(card, reviewer))
 

@@ -24,8 +24,8 @@ ShowCard = Callable[[CardDue, QueueCard], Awaitable[str]]
 class StandingCard:
     """The card of a request in a channel of the staff."""
 
-    is_current: bool = False
-    """Whether there is one, and it shows how far the request has come."""
+    message: str | None = None
+    """The platform's id of the message that shows how far the request has come; None: none does."""
 
 
 class QueueBoard:
@@ -79,17 +79,17 @@ class QueueBoard:
                 await self._cards.release(due, as_shown=True)
             raise
         if due is not None:
-            standing.is_current = await self._show(due, name, show)
+            standing.message = await self._show(due, name, show)
 
-    async def _show(self, due: CardDue, name: str, show: ShowCard) -> bool:
+    async def _show(self, due: CardDue, name: str, show: ShowCard) -> str | None:
         try:
             with use_locale(due.channel.locale):
                 card = await self._staff.card_for_all(due.help_id, name)
                 if card is not None:
                     message = await show(due, card.shown)
                     await self._cards.shown(due, message, card.state)
-                    return True
+                    return message
         except BotError as error:
             logger.info("the card of a question to the staff is changed later: %s", error)
         await self._cards.release(due, as_shown=False)
-        return False
+        return None

@@ -150,9 +150,10 @@ class StaffQueue:
         changing = self._board.changing(press.name, await self._name(press), self._show)
         async with changing as standing:
             card = await change(press.name, reviewer)
-        in_list = _is_ephemeral(press)
-        if standing.is_current and not in_list:
+        container = press.body.get("container") or {}
+        if standing.message is not None and standing.message == container.get("message_ts"):
             return None  # the button's own message shows it
+        in_list = _is_ephemeral(press)
         page = page_message(await self._staff.page_with(card, reviewer))
         return {**page, "replace_original": in_list}
 
