@@ -17,7 +17,8 @@ from core.text.sentences import Span, sentence_spans
 
 PROSE = "prose"
 LISTS = frozenset({"list", "ordered_list"})
-LAID_OUT = frozenset({"table", "formula", "code"})
+TABLE = "table"
+LAID_OUT = frozenset({TABLE, "formula", "code"})
 """Blocks that say little without the sentences around them."""
 WORDS_A_LINE = 7
 _ANNOUNCING = ":："

@@ -11,7 +11,7 @@ from core.embeddings.sentences import vectors_of
 from core.generation.base import GenerationTask
 from core.generation.passages.definitions import gives_definition
 from core.generation.passages.inquiry import Inquiry
-from core.generation.passages.pieces import LAID_OUT, Piece
+from core.generation.passages.pieces import LAID_OUT, TABLE, Piece
 from core.models import QuoteLocation, RetrievedChunk
 
 MEANING = 0.7
@@ -81,9 +81,16 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
 
 
 def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
-    """Return the pieces without tables, formulas and code, unless these alone have its words."""
+    """Return the pieces that may answer: prose, and tables whose words are ahead of all prose.
+
+    Formulas and code answer only where no prose has a word of the question.
+    """
     prose = [s for s in scored if s.piece.kind not in LAID_OUT]
-    return prose if any(inquiry.coverage(s.terms) for s in prose) else list(scored)
+    if not any(inquiry.coverage(s.terms) for s in prose):
+        return list(scored)
+    best = max(s.score for s in prose)
+    ahead = [s for s in scored if s.piece.kind == TABLE and s.score > best]
+    return [s for s in scored if s.piece.kind not in LAID_OUT or s in ahead]
 
 
 async def _cosines(

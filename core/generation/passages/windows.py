@@ -20,6 +20,9 @@ AFTER = 3
 """Pieces that a passage has before and after the one that it is chosen for."""
 FURTHEST = 2
 """Pieces that it may begin before that one where what it would begin with leans."""
+OPENING = 5
+"""Pieces before a passage that are shown, too, where its section begins with them and they have
+room: what a section is about stands there."""
 WORTHWHILE = 0.7
 """Share of the best score that the centre of a further passage must reach."""
 ROOM = 30
@@ -61,7 +64,7 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
         said.append(scored.terms)
         centres.append(centre)
         taken.update(_around(pieces, centre, taken, room))
-    return _windows(pieces, taken, centres)
+    return _windows(pieces, _with_openings(pieces, taken, most_words), centres)
 
 
 def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
@@ -103,6 +106,24 @@ def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) ->
     while end > centre and not pieces[end].citable:
         end -= 1
     return range(start, end + 1)
+
+
+def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) -> set[int]:
+    """Return the positions of pieces with those of what their sections begin with, if near."""
+    whole = set(taken)
+    room = most_words - sum(pieces[position].words for position in taken)
+    for position in sorted(taken):
+        first = position
+        while pieces[first].follows and position - first < OPENING and first - 1 not in whole:
+            first -= 1
+        opening = pieces[first:position]
+        words = sum(piece.words for piece in opening)
+        if pieces[first].follows or words > room or not all(piece.shown for piece in opening):
+            continue
+        if opening and opening[0].citable:
+            whole.update(range(first, position))
+            room -= words
+    return whole
 
 
 def _windows(

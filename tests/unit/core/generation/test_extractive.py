@@ -373,6 +373,45 @@ async def test_a_table_comes_whole_with_the_sentence_that_answers() -> None:
     assert found.replace("**", "") == TABLE
 
 
+DUTIES = "| Duty | Who has it |\n| --- | --- |\n| lamp | the keeper |\n| fog bell | the mate |"
+
+
+@pytest.mark.parametrize("heading", ["Watches", "Duties with the fog bell"])
+async def test_a_table_with_more_of_the_questions_words_comes_before_prose(heading: str) -> None:
+    table = chunk(
+        DUTIES, headings=(heading,), blocks=(ChunkBlock("table", 0, len(DUTIES)),), score=0.5
+    )
+    prose = chunk("The bell of the harbour is old. It was cast in 1802.", headings=("The harbour",))
+    claims = await answer("Who has the duty with the fog bell?", prose, table)
+    assert chunk_numbers(claims)[0] == 1
+    assert claims[0].text == DUTIES
+
+
+async def test_a_table_with_fewer_of_the_questions_words_does_not_stand_alone() -> None:
+    table = chunk(DUTIES, blocks=(ChunkBlock("table", 0, len(DUTIES)),))
+    [found] = await texts("When was the bell of the harbour cast?", HARBOUR_BELL, table)
+    assert found == HARBOUR_BELL
+
+
+HARBOUR_BELL = "The bell of the harbour was cast in 1802."
+SECTION = (
+    "Cool a small burn under running water. Use no ice. Use no flour. "
+    "A large burn needs a doctor. Then come back."
+)
+
+
+async def test_a_passage_begins_where_its_short_section_begins() -> None:
+    [found] = await texts("Which burn needs a doctor?", SECTION)
+    assert found.startswith("Cool a small burn")
+    assert "**A large burn needs a doctor.**" in found
+
+
+@pytest.mark.parametrize(("words", "before"), [(16, "Use no flour."), (26, "Cool a small burn")])
+async def test_the_beginning_of_a_section_needs_room(words: int, before: str) -> None:
+    [found] = await texts("Which burn needs a doctor?", SECTION, max_words=words)
+    assert found.startswith(before)
+
+
 async def test_code_too_long_to_read_is_not_quoted() -> None:
     code = "```c\n" + "loop();\n" * 40 + "```"
     found = await texts("Give an example of a loop.", "A loop repeats its body.\n\n" + code)
