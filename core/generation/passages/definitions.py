@@ -18,6 +18,8 @@ _COPULA = re.compile(
     re.I,
 )
 _CLAUSE_END = re.compile(r"[,;:(—.]| that | which | who ")
+_OTHER_TERMS = 2
+"""Terms that what a sentence defines may have beyond the term asked for."""
 
 
 def defined_term(question: str) -> str | None:
@@ -32,7 +34,7 @@ def defined_term(question: str) -> str | None:
 def gives_definition(
     sentence: str, term: frozenset[int], encode_terms: Callable[[str], Sequence[int]]
 ) -> bool:
-    """Return whether a sentence's subject or predicate, up to a comma, has the term asked for.
+    """Return whether a sentence's subject, or predicate up to a comma, is the term asked for.
 
     Args:
         sentence: One sentence of the book.
@@ -43,4 +45,5 @@ def gives_definition(
     if verb is None:
         return False
     places = (sentence[: verb.start()], _CLAUSE_END.split(sentence[verb.end() :], maxsplit=1)[0])
-    return any(term.issubset(encode_terms(place)) for place in places)
+    named = (frozenset(encode_terms(place)) for place in places)
+    return any(term <= one and len(one - term) <= _OTHER_TERMS for one in named)

@@ -433,16 +433,6 @@ HARBOUR = (
 
 
 @pytest.mark.parametrize(
-    "follow_up", ["And to Holm?", "What about the Holm ferry?", "And the 14 one?"]
-)
-async def test_a_sentence_is_shown_again_for_what_only_the_follow_up_names(follow_up: str) -> None:
-    source = chunk(HARBOUR)
-    said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
-    found = await texts(follow_up, source, history=[said], leans=True)
-    assert any("Holm sails at 14" in text for text in found)
-
-
-@pytest.mark.parametrize(
     "follow_up",
     ["Tell me more.", "And the ferry to Skerry?", "And the gulls?"],
 )
