@@ -1,7 +1,7 @@
 """Scores the pieces of the evidence against a question: by meaning and by rare words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ HEADING = 0.4
 """What a question term counts that only the heading has."""
 DEFINITION = 0.2
 """What a sentence that gives the definition asked for gains."""
+AHEAD = 0.08
+"""By how much a table's score by words must exceed that of all prose, so that it may answer."""
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
 """Characters over which nearness to the quote fades to about a third."""
@@ -70,8 +72,10 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
     scored: list[Scored] = []
     for piece in filter(lambda piece: piece.citable, pieces):
         terms = frozenset(task.encode_terms(piece.quote))
-        above = headings[piece.chunk_number] - terms
-        score = WORDS * (inquiry.coverage(terms) + HEADING * inquiry.coverage(above))
+        read = [terms] if piece.kind != TABLE else _rows(piece.quote, task.encode_terms)
+        own = max(read, key=inquiry.coverage, default=terms)
+        above = headings[piece.chunk_number] - own
+        score = WORDS * (inquiry.coverage(own) + HEADING * inquiry.coverage(above))
         score += CHUNK * task.evidence[piece.chunk_number].similarity_score
         score += _nearness(piece, task.quote_location)
         if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
@@ -80,16 +84,27 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
     return scored
 
 
+def _rows(table: str, encode_terms: Callable[[str], Sequence[int]]) -> list[frozenset[int]]:
+    """Return the terms of each row of a table in Markdown, with those of its head.
+
+    A long table has more words than any sentence, and they do not stand together.
+    """
+    lines = [line for line in table.split("\n") if line.strip()]
+    first = next((n for n, line in enumerate(lines) if line.lstrip().startswith("|")), 0)
+    head = " ".join(lines[: first + 1])
+    return [frozenset(encode_terms(f"{head} {row}")) for row in lines[first + 2 :]]
+
+
 def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
-    """Return the pieces that may answer: prose, and tables whose words are ahead of all prose.
+    """Return the pieces that may answer: prose, and tables well ahead of it by their words.
 
     Formulas and code answer only where no prose has a word of the question.
     """
     prose = [s for s in scored if s.piece.kind not in LAID_OUT]
     if not any(inquiry.coverage(s.terms) for s in prose):
         return list(scored)
-    best = max(s.score for s in prose)
-    ahead = [s for s in scored if s.piece.kind == TABLE and s.score > best]
+    mark = max(s.score for s in prose) + AHEAD
+    ahead = [s for s in scored if s.piece.kind == TABLE and s.score > mark]
     return [s for s in scored if s.piece.kind not in LAID_OUT or s in ahead]
 
 

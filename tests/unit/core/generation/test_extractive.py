@@ -393,6 +393,14 @@ async def test_a_table_with_fewer_of_the_questions_words_does_not_stand_alone() 
     assert found == HARBOUR_BELL
 
 
+async def test_the_words_of_a_table_count_row_by_row() -> None:
+    rows = "| lamp | the keeper |\n| rope | the harbour |\n| oil | cast iron bell |"
+    table = f"| Thing | Of |\n| --- | --- |\n{rows}"
+    whole = chunk(table, blocks=(ChunkBlock("table", 0, len(table)),))
+    claims = await answer("When was the bell of the harbour cast?", HARBOUR_BELL, whole)
+    assert chunk_numbers(claims)[0] == 0
+
+
 HARBOUR_BELL = "The bell of the harbour was cast in 1802."
 SECTION = (
     "Cool a small burn under running water. Use no ice. Use no flour. "
