@@ -1,6 +1,6 @@
 """What the commands work with: the stores, models and stages of one process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,9 +21,10 @@ from bot.settings import Settings
 from core.errors import ConfigurationError
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
-from core.models import EXTRACTIVE, AgentConfiguration
+from core.models import EXTRACTIVE, AgentConfiguration, Chunk
 from core.storage.catalogue import Catalogue
 from core.telemetry.metering import NO_METER, Meter
+from core.text.planted import Planted
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -138,7 +139,7 @@ class Services:
         """Compares the sentences of answers with the book."""
         from core.grounding.support import SupportChecker
 
-        return SupportChecker(judge_of=self.judge)
+        return SupportChecker(self.judge)
 
     def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
@@ -275,12 +276,10 @@ class Services:
             ConfigurationError: when that model is not available.
         """
         from bot.cli.ingest_room import check_room
-        from core.grounding.planted import planted_in
         from core.ingestion.changes.store import CourseChanges
         from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
-        from core.verified_answers.editions import settle
 
         return Ingestion(
             catalogue=self.catalogue,
@@ -291,10 +290,29 @@ class Services:
             sentence_embedder=self.local,
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
-            planted_in=partial(planted_in, language=self.course_file.language(course_id)),
+            planted_in=partial(_planted_in, language=self.course_file.language(course_id)),
             check_room=partial(check_room, self.settings),
-            settle=settle,
+            settle=_settle,
+            foreign_language=_foreign_language,
         )
+
+
+def _planted_in(chunk: Chunk, language: str) -> Planted:
+    from core.grounding.planted import planted_in  # only where something was read
+
+    return planted_in(chunk, language)
+
+
+def _foreign_language(texts: Sequence[str], language: str) -> str | None:
+    from core.grounding.languages import foreign_language  # only where something was read
+
+    return foreign_language(texts, language)
+
+
+def _settle(*edition: Any) -> int:
+    from core.verified_answers.editions import settle  # only where something changed
+
+    return settle(*edition)
 
 
 def missing_text(course_id: str) -> str:

@@ -260,8 +260,6 @@ def check_contexts(
     Raises:
         ConfigurationError: naming the first context that is too small.
     """
-    from core.generation.claims.prompt import smallest_context
-
     default = configured_generator(settings)
     writers: dict[str, str | None] = {default: None}
     for course in course_file.tables:
@@ -271,8 +269,11 @@ def check_contexts(
         longest = max(writers.get(writer) or "", told.system_prompt or "", key=len)
         writers[writer] = longest or None
     for name in writers.keys() & tables.keys():
-        context, least = tables[name].context, smallest_context(writers[name])
-        if context is not None and context < least:
+        if (context := tables[name].context) is None:
+            continue
+        from core.generation.claims.prompt import smallest_context
+
+        if context < (least := smallest_context(writers[name])):
             raise ConfigurationError(
                 f"models.{name}.context is {context:,}, and the instructions with a short "
                 f"question, one passage and an answer need {least:,}."

@@ -5,15 +5,15 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.sites.page_files import file_inside, read_inside
 from core.ingestion.sites.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 
 class _Chapter(NamedTuple):
@@ -37,6 +37,8 @@ def read_mdbook(folder: Path) -> Site | None:
     summary = read_inside(folder, f"{source}/SUMMARY.md")
     if summary is None:
         return None
+    from markdown_it import MarkdownIt
+
     pages: dict[str, SitePage] = {}
     for chapter in _Summary(MarkdownIt("commonmark").parse(summary)).chapters():
         page = _page(folder, source, chapter, warnings)
@@ -105,7 +107,7 @@ def _url_path(path: str) -> str:
 class _Summary:
     """One pass over the tokens of a summary."""
 
-    tokens: Sequence[Token]
+    tokens: "Sequence[Token]"
     part: str = ""
     parents: list[str] = field(default_factory=list)
     depth: int = 0
@@ -122,7 +124,7 @@ class _Summary:
             elif token.type == "inline" and self.tokens[index - 1].type != "heading_open":
                 yield from self._links(token)
 
-    def _links(self, inline: Token) -> Iterator[_Chapter]:
+    def _links(self, inline: "Token") -> Iterator[_Chapter]:
         title: list[str] | None = None
         path = ""
         for token in inline.children or []:
@@ -142,5 +144,5 @@ class _Summary:
         return _Chapter(title, path, module)
 
 
-def _words(inline: Token) -> str:
+def _words(inline: "Token") -> str:
     return "".join(token.content for token in inline.children or []).strip()

@@ -65,13 +65,15 @@ class _File:
 
     async def read(self) -> None:
         try:
-            path = self.site.folder / self.page.path
-            size = (await asyncio.to_thread(path.stat)).st_size
-            if size > self.reader.max_bytes:
-                raise UnsupportedDocument(f"is larger than {self.reader.max_bytes / 1e6:.0f} MB")
-            self.data = await asyncio.to_thread(path.read_bytes)
+            self.data = await asyncio.to_thread(self._whole)
         except OSError as error:
             raise SourceUnavailable(f"cannot be read: {error.strerror}") from error
+
+    def _whole(self) -> bytes:
+        path = self.site.folder / self.page.path
+        if path.stat().st_size > self.reader.max_bytes:
+            raise UnsupportedDocument(f"is larger than {self.reader.max_bytes / 1e6:.0f} MB")
+        return path.read_bytes()
 
     def fingerprint(self) -> str:
         facts = self.reader.sandbox.recognition.facts(self.data)
