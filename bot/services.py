@@ -1,6 +1,6 @@
 """What the commands work with: the stores, models and stages of one process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -139,7 +139,7 @@ class Services:
         """Compares the sentences of answers with the book."""
         from core.grounding.support import SupportChecker
 
-        return SupportChecker(judge_of=self.judge)
+        return SupportChecker(self.judge)
 
     def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
@@ -294,6 +294,7 @@ class Services:
             planted_in=partial(_planted_in, language=self.course_file.language(course_id)),
             check_room=partial(check_room, self.settings),
             settle=_settle,
+            foreign_language=_foreign_language,
         )
 
 
@@ -301,6 +302,12 @@ def _planted_in(chunk: Chunk, language: str) -> Planted:
     from core.grounding.planted import planted_in  # only where something was read
 
     return planted_in(chunk, language)
+
+
+def _foreign_language(texts: Sequence[str], language: str) -> str | None:
+    from core.grounding.languages import foreign_language  # only where something was read
+
+    return foreign_language(texts, language)
 
 
 def _settle(*edition: Any) -> int:

@@ -2,9 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import datetime
 
 import discord
 
@@ -30,29 +28,23 @@ from adapters.discord.gateway.sessions import ResumedSessions
 from adapters.discord.gateway.shard_liveness import ShardLiveness
 from adapters.discord.gateway.shared_rate_limits import shared_limits
 from adapters.discord.greeter import Greeter
-from adapters.discord.inbound import (
-    PLATFORM,
-    heard_message,
-    is_no_persons,
-    message_key,
-    position_of,
-)
+from adapters.discord.inbound import PLATFORM, message_key, position_of
+from adapters.discord.message_intake import MessageIntake
 from adapters.discord.question_surroundings import QuestionSurroundings
-from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
+from adapters.discord.raw_message import RawMessage
 from adapters.discord.replies import queue_cards, threads
 from adapters.discord.replies.announcing import announce
 from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
 from adapters.intake.acceptor import Acceptor
 from adapters.intake.deleted_channels import DeletedChannels
-from adapters.intake.front_desk import FrontDesk, Received
-from adapters.intake.incoming_message import IncomingMessage
+from adapters.intake.front_desk import FrontDesk
 from adapters.intake.platform_clock import PlatformClock
 from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
 from core.access.tenants import Tenant
 from core.errors import DeliveryError, StoreError
 from core.help_requests.base import CardDue, QueueCard
-from core.inbox.base import DeletedEvent, Job, Twin
+from core.inbox.base import Job, Twin
 from core.models import AgentRequest
 from core.radar.post import RadarChannel, RadarPost
 from core.storage.leases import Leases
@@ -60,10 +52,6 @@ from core.storage.rate_limit_windows import RateLimitWindows
 from core.telemetry.metering import NO_METER, Meter
 
 logger = logging.getLogger(__name__)
-
-_READ_OF_AN_EDIT = frozenset({"author", "content", "mentions", "type"})
-_LATE_MENTION = timedelta(minutes=10)
-"""How long an edit may take to reach us by which a message becomes a question."""
 
 
 class DiscordAdapter:
@@ -131,6 +119,9 @@ class DiscordAdapter:
             kept = ResumedSessions(sessions, self._intake, self._client.unreadable, meter)
             self._client.gateway.sessions = kept
         self._rest = Rest(self._client, lambda: None)
+        self._messages = MessageIntake(
+            self._client, self._rest, desk, self._intake, self._clock, lambda: self._me
+        )
         self._look_back = Backfill(self._client, self._rest, cursors, self, self._clock)
         self._hearing = ShardLiveness()
 
@@ -193,7 +184,7 @@ class DiscordAdapter:
         """Return whether a user is a member of a server; raises DeliveryError."""
         if not self.is_ready:
             raise DeliveryError("we are not logged in to Discord yet")
-        return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
+        return await self._rest.is_member(tenant.workspace, user)
 
     async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
         """Return a channel, its category where it is in one, and its server."""
@@ -203,15 +194,15 @@ class DiscordAdapter:
 
     async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
         """Post into a channel, unless a post with this key stands there already."""
-        await announce(self._client, Rest(self._client, lambda: None), channel, post, key)
+        await announce(self._client, self._rest, channel, post, key)
 
     async def show_card(self, due: CardDue, card: QueueCard) -> str:
         """Show a request in a channel of the staff, as `ChatPlatform.show_card` does."""
-        return await queue_cards.show_card(Rest(self._client, lambda: None), due, card)
+        return await queue_cards.show_card(self._rest, due, card)
 
     async def remove_card(self, due: CardDue) -> None:
         """Delete the message that shows a request, as `ChatPlatform.remove_card` does."""
-        await queue_cards.remove_card(Rest(self._client, lambda: None), due)
+        await queue_cards.remove_card(self._rest, due)
 
     async def ended(self, job: Job) -> None:
         """Show nothing: the placeholder of an answer says that it is being written."""
@@ -231,7 +222,7 @@ class DiscordAdapter:
 
     async def link(self, job: Job, twin: Twin) -> str | None:
         """Return a link to an answer; None: it does not stand there any more."""
-        return await reactions.link(Rest(self._client, lambda: None), twin)
+        return await reactions.link(self._rest, twin)
 
     async def tidy(self, job: Job) -> None:
         """Remove the bot's messages that answer a job's question and that the job does not name."""
@@ -254,23 +245,15 @@ class DiscordAdapter:
 
     async def message(self, data: Json) -> None:
         """Take a question in; others are passed over."""
-        message = read_message(data, surroundings.guild_of(self._client, data))
-        await self._intake.begin(message.channel_id, lambda: self._message(message, None))
+        await self._messages.written(data)
 
     async def edited(self, data: Json) -> None:
         """Have an edited question answered again; a preview that Discord adds is no edit."""
-        await self._edited(data, surroundings.guild_of(self._client, data))
+        await self._messages.edited(data, surroundings.guild_of(self._client, data))
 
     async def deleted(self, channel_id: int, message_id: int) -> None:
         """Have a deleted question and its answer forgotten."""
-        moment = self._position_now()
-        unheard = DeletedEvent(
-            key=message_key(self._me.id, message_id),
-            platform=PLATFORM,
-            workspace="",
-            sent_at=discord.utils.snowflake_time(message_id),
-        )
-        await self._intake.begin(channel_id, lambda: self._desk.deleted(unheard, moment))
+        await self._messages.deleted(channel_id, message_id, self._position_now())
 
     async def reacted(self, data: Json) -> None:
         """Have a question answered whose offer a user takes up."""
@@ -348,53 +331,9 @@ class DiscordAdapter:
         except discord.DiscordException as error:
             logger.error("Discord does not take the commands: %s", error)
 
-    async def _message(
-        self, message: RawMessage, listening_since: datetime | None
-    ) -> Received | None:
-        incoming = await self._incoming(message)
-        if incoming is None:
-            return None
-        return await self._desk.receive(replace(incoming, listening_since=listening_since))
-
-    async def _edited(self, data: Json, guild: int | None) -> None:
-        """Begin to take an edit in; Discord may tell a part of the message, which is then read."""
-        if moment(data.get("edited_timestamp")) is None:
-            return
-        if not data.keys() >= _READ_OF_AN_EDIT:
-            try:
-                whole = await self._rest.message(
-                    needed_id(data, "channel_id"), needed_id(data, "id")
-                )
-            except DeliveryError as error:
-                logger.warning("an edited message cannot be read: %s", error)
-                return
-            data = {**whole, "member": data.get("member")}
-        message = read_message(data, guild)
-        await self._intake.begin(message.channel_id, lambda: self._redone(message))
-
-    async def _redone(self, message: RawMessage) -> Received | None:
-        incoming = await self._incoming(message)
-        if incoming is None or message.edited_at is None:
-            return None
-        edited_ms = int(message.edited_at.timestamp() * 1_000)
-        again = incoming.as_edit(str(edited_ms), position_of(edited_ms))
-        redone = await self._desk.redo(again, original=incoming.key)
-        is_new = discord.utils.utcnow() - self._clock.ours(message.edited_at) < _LATE_MENTION
-        if redone is None and incoming.addressed and is_new:
-            # It has become a question by the edit; one that was known is not taken in again.
-            return await self._desk.receive(replace(incoming, sent_at=message.edited_at))
-        return redone
-
-    async def _incoming(self, message: RawMessage) -> IncomingMessage | None:
-        if is_no_persons(message):
-            return None
-        around = await surroundings.around(self._client, self._client.unreadable, message)
-        return heard_message(message, self._me, around)
-
     async def missed_message(self, message: RawMessage, listening_since: datetime) -> None:
         """Take in a message that was missed; raises StoreError when that cannot be done now."""
-        accept = partial(self._message, message, listening_since)
-        await self._intake.begin(message.channel_id, accept, missed=True)
+        await self._messages.missed(message, listening_since)
 
     async def changed(self, change: Change) -> None:
         """Take in what became of a message meanwhile."""
@@ -404,4 +343,4 @@ class DiscordAdapter:
             case GoneChannel(channel):
                 await self.gone(channel)
             case Edited(guild, data):
-                await self._edited(data, guild)
+                await self._messages.edited(data, guild)

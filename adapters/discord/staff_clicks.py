@@ -1,33 +1,47 @@
 """What the buttons of students and staff do that lead to the staff and back, on Discord."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import discord
 
 from adapters.buttons import Button
+from adapters.discord.api.rest import Rest
 from adapters.discord.commands.questions import acknowledge
 from adapters.discord.inbound import PLATFORM, heard_command, location_of, presence_of
-from adapters.discord.replies.ephemeral import Interaction, in_time, respond, tell
+from adapters.discord.replies.ephemeral import (
+    Interaction,
+    has_deferred_change,
+    in_time,
+    respond,
+    show_in_place,
+    tell,
+)
+from adapters.discord.replies.layout import View
+from adapters.discord.replies.queue_cards import show_card
 from adapters.discord.staff_views import (
     ANSWER,
     QUESTION,
     AnswerModal,
     ask_view,
-    card_view,
     queue_view,
     verified_view,
 )
 from adapters.features.answer_actions import Clicker, Declined
-from adapters.features.staff.board import QueueBoard
-from adapters.features.staff.cards import AnswerForm, page_of
+from adapters.features.staff.board import QueueBoard, StandingCard
+from adapters.features.staff.cards import AnswerForm, HelpCard, page_of
 from adapters.features.staff.desk import StaffDesk
 from adapters.features.staff.review import Reviewer
 from adapters.intake.front_desk import FrontDesk
 from core import i18n
 from core.inbox.base import Arrival
 from core.storage.channels.store import Place
+
+Change = Callable[[UUID, Reviewer], Awaitable[HelpCard]]
+"""What a button does about a request."""
 
 
 class StaffClicks:
@@ -139,16 +153,41 @@ class StaffClicks:
             await acknowledge(interaction, asked)
 
     async def _take(self, interaction: Interaction, help_id: UUID) -> None:
-        card = await in_time(interaction, self._staff.take(help_id, self._reviewer(interaction)))
-        await _show(interaction, card_view(card))
+        await self._change(interaction, help_id, self._staff.take)
 
     async def _dismiss(self, interaction: Interaction, help_id: UUID) -> None:
-        card = await in_time(interaction, self._staff.dismiss(help_id, self._reviewer(interaction)))
-        await _show(interaction, card_view(card))
+        await self._change(interaction, help_id, self._staff.dismiss)
+
+    async def _change(self, interaction: Interaction, help_id: UUID, change: Change) -> None:
+        """Change a request, and show that where its button stands."""
+        reviewer, in_list = self._reviewer(interaction), _is_ephemeral(interaction)
+
+        async def changing() -> View | None:
+            async with self._changing(interaction, help_id) as standing:
+                card = await change(help_id, reviewer)
+            if interaction.message and standing.message == str(interaction.message.id):
+                return None  # the button's own message shows it
+            return queue_view(await self._staff.page_with(card, reviewer))
+
+        view = await in_time(interaction, changing(), thinking=False)
+        if view is None or in_list:
+            await show_in_place(interaction, view)
+        else:
+            await _show(interaction, view)
 
     async def _form(self, interaction: Interaction, help_id: UUID) -> None:
-        form = await in_time(interaction, self._staff.form(help_id, self._reviewer(interaction)))
-        await _open(interaction, Button.ANSWER, help_id, i18n.text("queue-form-title"), form)
+        reviewer = self._reviewer(interaction)
+        async with AsyncExitStack() as stack:
+            changing = stack.enter_async_context(self._changing(interaction, help_id))
+            await in_time(interaction, changing)
+            form = await in_time(interaction, self._staff.form(help_id, reviewer))
+            await _open(interaction, Button.ANSWER, help_id, i18n.text("queue-form-title"), form)
+
+    def _changing(
+        self, interaction: Interaction, help_id: UUID
+    ) -> AbstractAsyncContextManager[StandingCard]:
+        show = partial(show_card, Rest(interaction.client, lambda: None))
+        return self._board.changing(help_id, interaction.user.display_name, show)
 
     async def _form_to_edit(self, interaction: Interaction, answer_id: UUID) -> None:
         reviewer = self._reviewer(interaction)
@@ -165,7 +204,7 @@ class StaffClicks:
 
     def _is_private(self, interaction: Interaction) -> bool:
         """Return whether the clicker alone sees what a click has answered."""
-        if interaction.message is not None and interaction.message.flags.ephemeral:
+        if _is_ephemeral(interaction):
             return True
         is_guild = interaction.guild_id is not None
         return is_guild and self._desk.keeps_private(location_of(interaction))
@@ -193,6 +232,10 @@ def reply_address(original: Arrival, thread: str | None) -> Mapping[str, Any]:
     return {**address, "route": "message", "channel": channel, "message": question}
 
 
+def _is_ephemeral(interaction: Interaction) -> bool:
+    return interaction.message is not None and interaction.message.flags.ephemeral
+
+
 def _place(interaction: Interaction) -> Place:
     return Place(PLATFORM, str(interaction.guild_id), str(interaction.channel_id))
 
@@ -205,11 +248,10 @@ async def _show(interaction: Interaction, view: Any) -> None:
             lambda: interaction.edit_original_response(view=view, allowed_mentions=nobody)
         )
         return
-    await respond(
-        lambda: interaction.response.send_message(
-            view=view, ephemeral=True, allowed_mentions=nobody
-        )
-    )
+    sending: Any = interaction.response.send_message
+    if has_deferred_change(interaction):
+        sending = interaction.followup.send
+    await respond(lambda: sending(view=view, ephemeral=True, allowed_mentions=nobody))
 
 
 async def _open(

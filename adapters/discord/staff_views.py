@@ -11,7 +11,7 @@ from adapters.buttons import ON_CARD, Button, custom_id, parsed
 from adapters.discord.markup.dialect import as_written
 from adapters.discord.replies.ephemeral import Interaction
 from adapters.discord.replies.layout import View
-from adapters.features.staff.cards import AnswerForm, HelpCard, QueuePage, VerifiedCard, page_name
+from adapters.features.staff.cards import AnswerForm, QueuePage, VerifiedCard, page_name
 from adapters.markdown.splitting import shortened
 from core import i18n
 from core.help_requests.base import QueueCard
@@ -40,13 +40,6 @@ def queue_view(queue: QueuePage) -> View:
         view.add_item(ui.Container(*_help_card(card.shown)))
     if queue.next_offset is not None:
         view.add_item(_more(queue.next_offset, of_verified=False))
-    return view
-
-
-def card_view(card: HelpCard) -> View:
-    """Return one request alone."""
-    view = View(timeout=None)
-    view.add_item(ui.Container(*_help_card(card.shown)))
     return view
 
 

@@ -157,15 +157,11 @@ class SlackAdapter:
 
     async def show_card(self, due: CardDue, card: QueueCard) -> str:
         """Show a request in a channel of the staff, as `ChatPlatform.show_card` does."""
-        return await queue_cards.show_card(await self._rest_of(due), due, card)
+        return await queue_cards.show_card(self._workspaces, due, card)
 
     async def remove_card(self, due: CardDue) -> None:
         """Delete the message that shows a request, as `ChatPlatform.remove_card` does."""
-        await queue_cards.remove_card(await self._rest_of(due), due)
-
-    async def _rest_of(self, due: CardDue) -> Rest:
-        place = (due.channel.workspace, due.channel.enterprise)
-        return await Rest.of(self._workspaces, place, lambda: None)
+        await queue_cards.remove_card(self._workspaces, due)
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""

@@ -148,6 +148,7 @@ def _listeners(
     from adapters.slack.gateway.events import Events
     from adapters.slack.installs.uninstall import Uninstalls
     from adapters.slack.markup.dialect import as_written
+    from adapters.slack.replies.queue_cards import show_card
 
     desk, personal, facts = chats.desk, chats.personal(), chats.facts(as_written)
     questions = Questions(desk, intake, people)
@@ -155,7 +156,8 @@ def _listeners(
     places = chats.places()
     actions = chats.actions()
     staff_desk = chats.staff_desk(actions)
-    queue = StaffQueue(desk, staff_desk, chats.queue_board(staff_desk), people, unhurried)
+    board, show = chats.queue_board(staff_desk), partial(show_card, workspaces)
+    queue = StaffQueue(desk, staff_desk, board, people, unhurried, show)
     clicks = ButtonActions(desk, actions, personal, people, installations, unhurried, places, queue)
     staff, policies = _staff(chats, people, unhurried, queue)
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)

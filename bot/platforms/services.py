@@ -111,7 +111,7 @@ class ChatServices:
 
     def queue_board(self, staff: StaffDesk) -> QueueBoard:
         """Return what chooses the channels in which staff see what waits."""
-        return QueueBoard(staff.review, QueueCards(self.opened.engine))
+        return QueueBoard(staff, QueueCards(self.opened.engine))
 
     def personal(self) -> PersonalData:
         """Return what is stored about people."""

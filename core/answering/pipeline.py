@@ -38,7 +38,7 @@ from core.errors import (
 )
 from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall
 from core.generation.times import AnswerTimes
-from core.grounding.confidence import is_covered, located_of, outcome_of
+from core.grounding.confidence import has_words, is_covered, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
@@ -255,8 +255,10 @@ class Pipeline:
         self, context: AnswerContext, draft: AnswerDraft, *, asks_again: bool
     ) -> bool:
         """Return whether anything is written: there may be an answer, or a quote to explain."""
-        best = outcome_of(located_of(context.retrieval.signals), context.configuration)
-        is_promising = self._is_answerable(context, draft) and best is not Outcome.ABSTAINED
+        signals = context.retrieval.signals
+        best = outcome_of(located_of(signals), context.configuration)
+        is_promising = self._is_answerable(context, draft) or has_words(signals, context.mark)
+        is_promising = is_promising and best is not Outcome.ABSTAINED
         if draft.quote_is_planted and context.asked.query_text == EXPLAIN_QUOTE:
             is_promising = False  # there is nothing to explain
         return draft.stands_in_book or is_promising or (asks_again and draft.by_model)

@@ -8,7 +8,6 @@ from core.access.reading import speaks_to
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.answering.context import AnswerContext
-from core.generation.base import ModelCall
 from core.models import (
     STAFF,
     AgentRequest,
@@ -141,11 +140,9 @@ class VerifiedStage:
 async def _asked(
     judge: VerifiedAnswerJudge, context: AnswerContext, question: str, answer: VerifiedAnswer
 ) -> float | None:
-    def count(end: ChatEnd) -> None:
-        used = (end.model, end.query_tokens, end.response_tokens)
-        context.calls.append(ModelCall(*used, service=end.service))
-
-    return await judge.serves_both(question, answer.question, answer.answer_text, count)
+    return await judge.serves_both(
+        question, answer.question, answer.answer_text, context.note_judge
+    )
 
 
 def response_of(answer: VerifiedAnswer, context: AnswerContext) -> AgentResponse:

@@ -1,6 +1,7 @@
 """What a model is sent of the conversation so far, and how much of it fits."""
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from core.models import ConversationTurn, Outcome, QuoteStatus
 from core.text.links import without_markers
@@ -34,10 +35,4 @@ def _answer_text(turn: ConversationTurn) -> str:
 
 def newest_that_fit(costs: Sequence[int], room: int) -> int:
     """Return how many of the last costs have room together."""
-    kept = 0
-    for cost in reversed(costs):
-        room -= cost
-        if room < 0:
-            break
-        kept += 1
-    return kept
+    return sum(total <= room for total in accumulate(reversed(costs)))

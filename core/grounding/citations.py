@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.markdown.code import code_in, outside_code
-from core.markdown.fences import fence_opened_by
+from core.markdown.fences import is_block
 from core.markdown.writing import fenced, lasting
 from core.models import Citation, RetrievedChunk, source_urls
 from core.text.links import without_links
 
-_LAID_OUT = ("|", "$$")
-"""What a table or a formula on its own lines begins with."""
 _BRACKETED_NUMBER = re.compile(r"\[(\d+)\]")
 _BACKTICK = re.compile(r"\\?`")
 _TILDES = re.compile("~{3,}")
@@ -105,12 +103,6 @@ def below_mark(text: str, lead: str | None) -> str:
     if not mark.strip() or not is_block(text):
         return text
     return text.replace("\n", "\n" + " " * len(mark))
-
-
-def is_block(text: str) -> bool:
-    """Return whether the text is a fence, table or formula that stands on its own lines."""
-    text = text.lstrip()
-    return text.startswith(_LAID_OUT) or fence_opened_by(text.partition("\n")[0]) is not None
 
 
 def presentable(text: str) -> str:

@@ -16,6 +16,10 @@ OFFSET = -2.15
 """Log odds that an answer cites the right place, by the leading document's share of the
 evidence and the leading chunk's coverage of the question."""
 
+MOST_WORDS = 0.65
+"""Share of the question's words, by rarity."""
+EASED = 0.6
+"""What of the mark is enough for a question most of whose words a chunk has."""
 COVERED = Path(__file__).with_name("covered.json")
 """What `python -m tests.bench.fit_covered` writes."""
 
@@ -28,6 +32,18 @@ def coverage_figures(signals: EvidenceSignals) -> dict[str, float]:
         "whole": float(signals.coverage >= 1.0),
         "question": math.log1p(signals.question_words),
     }
+
+
+def has_words(signals: EvidenceSignals, mark: float) -> bool:
+    """Return whether evidence below a course's mark is shown as the closest all the same.
+
+    The best chunk has most of the question's words then, and is not far below the mark. Of the
+    questions near the topics of two textbooks that were refused, none had such a chunk.
+
+    Args:
+        mark: The score, 0 to 1, from which the course answers.
+    """
+    return signals.coverage >= MOST_WORDS and signals.best_score >= EASED * mark
 
 
 def is_covered(signals: EvidenceSignals) -> bool:

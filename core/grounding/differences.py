@@ -8,9 +8,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
-from rapidfuzz.distance import OSA, Levenshtein, Opcodes, Prefix
+from rapidfuzz.distance import OSA, Levenshtein, MatchingBlock, Prefix
 
 from core.grounding.judge.amounts import is_same_amount
 from core.grounding.judge.words import denied
@@ -78,8 +78,7 @@ def _own_lines(quote: str, passages: Sequence[QuotedPassage]) -> str:
     words = [_words(line) for line in lines]
     ours = list(chain.from_iterable(words))
     theirs = _all_words_found(passages, ours)
-    steps = Levenshtein.opcodes(list(map(_folded, ours)), list(map(_folded, theirs)))
-    equal = [range(step.src_start, step.src_end) for step in steps if step.tag == "equal"]
+    equal = [range(one.a, one.a + one.size) for one in _equal(ours, theirs)]
     ends = list(accumulate(map(len, words)))
     own = [
         number
@@ -114,14 +113,18 @@ def _words_found(passage: QuotedPassage, ours: Sequence[str]) -> list[str]:
 
 def _unequal(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Difference]:
     """Yield what stands between equal words; at the edges only what stands for one another."""
-    steps = _joined(Levenshtein.opcodes(list(map(_folded, ours)), list(map(_folded, theirs))))
-    for first, last, begin, end in steps:
+    for before, after in pairwise([MatchingBlock(0, 0, 0), *_equal(ours, theirs)]):
+        first, begin = before.a + before.size, before.b + before.size
+        last, end = after.a, after.b
         quoted, written = ours[first:last], theirs[begin:end]
+        same = min(len(quoted), len(written))
         if 0 in (first, begin):
-            quoted, written = _last(quoted, len(written)), _last(written, len(quoted))
+            quoted, written = quoted[len(quoted) - same :], written[len(written) - same :]
         elif last == len(ours) or end == len(theirs):
-            quoted, written = quoted[: len(written)], written[: len(quoted)]
-        if _letters("".join(quoted)) == _letters("".join(written)) and not _are_numbers(quoted):
+            quoted, written = quoted[:same], written[:same]
+        if _letters("".join(quoted)) == _letters("".join(written)) and not all(
+            map(_is_number, quoted)
+        ):
             continue  # `light house`
         if len(quoted) == len(written):
             yield from map(Difference, quoted, written)
@@ -129,20 +132,10 @@ def _unequal(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Difference]
             yield Difference(" ".join(quoted), " ".join(written))
 
 
-def _joined(opcodes: Opcodes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the stretches of both texts between equal words."""
-    source = target = 0
-    for step in opcodes:
-        if step.tag == "equal":
-            if (source, target) != (step.src_start, step.dest_start):
-                yield source, step.src_start, target, step.dest_start
-            source, target = step.src_end, step.dest_end
-    if opcodes and opcodes[-1].tag != "equal":
-        yield source, opcodes[-1].src_end, target, opcodes[-1].dest_end
-
-
-def _last(words: Sequence[str], count: int) -> Sequence[str]:
-    return words[len(words) - min(count, len(words)) :]
+def _equal(ours: Sequence[str], theirs: Sequence[str]) -> list[MatchingBlock]:
+    """Return the runs of equal words in order, and last an empty one at the ends of both."""
+    steps = Levenshtein.opcodes(list(map(_folded, ours)), list(map(_folded, theirs)))
+    return steps.as_matching_blocks()
 
 
 def _differs(one: Difference) -> bool:
@@ -165,10 +158,6 @@ def _is_misspelt(one: Difference, *, anyhow: bool = False) -> bool:
         return False
     is_long = min(len(own), len(other)) >= _SHORTEST_MISSPELT
     return (is_long or anyhow) and own[0] == other[0] and OSA.distance(own, other) == 1
-
-
-def _are_numbers(words: Sequence[str]) -> bool:
-    return all(map(_is_number, words))
 
 
 def _is_number(words: str) -> bool:

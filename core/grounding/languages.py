@@ -71,6 +71,23 @@ def is_in_another_language(question: str, language: str) -> bool:
     return own in _FUNCTION_WORDS and asked is not None and asked != own
 
 
+def foreign_language(texts: Sequence[str], language: str) -> str | None:
+    """Return what more than half of some texts are in, where that is not a book's language.
+
+    Args:
+        language: The book's, a BCP 47 tag; of one that is not known by its words nothing is said.
+
+    Returns:
+        As `language_of`; None: most are in the book's language, or show none.
+    """
+    own = language.partition("-")[0].casefold()
+    shown = Counter(found for text in texts if (found := language_of(text)) is not None)
+    if own not in _FUNCTION_WORDS or not shown:
+        return None
+    [(most, count)] = shown.most_common(1)
+    return most if most != own and 2 * count > len(texts) else None
+
+
 @lru_cache(maxsize=1 << 9)
 def _language(text: str) -> str | None:
     words = _WORD.findall(text.casefold())

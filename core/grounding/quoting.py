@@ -33,21 +33,15 @@ class QuotedPassage:
         return text
 
 
-def whole_sentences(content: str, found: Span) -> Span:
-    """Return the span of the whole sentences that `found` touches."""
-    start, end = found
-    for sentence in sentence_spans(content):
-        if sentence.end > found.start and sentence.start < found.end:
-            if content.startswith("|", sentence.start):  # a row of a table is its sentence
-                sentence = _rows(content, sentence, found)
-            start, end = min(start, sentence.start), max(end, sentence.end)
-    return Span(start, end)
-
-
 def sentences_around(passage: QuotedPassage) -> QuotedPassage:
-    """Return the whole sentences that the passage touches."""
-    span = whole_sentences(passage.content, Span(passage.start, passage.end))
-    return QuotedPassage(passage.content, *span, passage.headings)
+    """Return the whole sentences that a passage touches; of a table, its rows."""
+    start, end = found = Span(passage.start, passage.end)
+    for sentence in sentence_spans(passage.content):
+        if sentence.end > found.start and sentence.start < found.end:
+            if passage.content.startswith("|", sentence.start):
+                sentence = _rows(passage.content, sentence, found)
+            start, end = min(start, sentence.start), max(end, sentence.end)
+    return QuotedPassage(passage.content, start, end, passage.headings)
 
 
 def _rows(content: str, table: Span, found: Span) -> Span:

@@ -56,20 +56,12 @@ class SupportChecker:
     """
 
     def __init__(
-        self,
-        judge: SupportJudge | None = None,
-        *,
-        judge_of: Callable[[str], SupportJudge | None] = lambda course_id: None,
+        self, judge_of: Callable[[str], SupportJudge | None] = lambda course_id: None
     ) -> None:
-        """Judge by what a course names, else by `judge`.
-
-        Args:
-            judge: Decides what code is not certain of; None: the words do.
-            judge_of: Returns the judge that a course names by its id; None: `judge`.
-        """
-        self._by_words = LexicalJudge()
-        self._judge: SupportJudge = judge or self._by_words
+        """Judge by what `judge_of` returns for a course's id; None: the words decide."""
         self._judge_of = judge_of
+        self._by_words = LexicalJudge()
+        self._judge: SupportJudge = self._by_words
         self._until = math.inf
         self._has_given_up = False
 
@@ -79,7 +71,7 @@ class SupportChecker:
         It asks the judge of the course until the time `until` of `time.monotonic()`.
         """
         own = copy(self)
-        own._judge = self._judge_of(course_id) or self._judge
+        own._judge = self._judge_of(course_id) or self._by_words
         own._until, own._has_given_up = until, False
         return own
 

@@ -122,7 +122,7 @@ class CardDue:
     help_id: UUID
     channel: QueueChannel
     request: HelpRequest | None
-    """None: it is no more, and neither is its card to be."""
+    """None: it is no more, and neither is its card to be; or it is just being changed."""
     message: str | None
     """The message to change; None: there is none that is known."""
     posted_since: datetime | None

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, ForeignKey, Text, and_, delete, or_, select, update
+from sqlalchemy import Connection, ForeignKey, Row, Text, and_, delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -113,6 +113,29 @@ class QueueCards:
                 return due
         return None
 
+    async def claim_of(self, help_id: UUID, moment: datetime | None = None) -> CardDue | None:
+        """Claim the message that shows a request which is about to change; `release` ends it.
+
+        Return None when no message does, or another process is seeing to it.
+        """
+        at, row = moment or now(), QueueCardRow
+        is_free = or_(row.claimed_until.is_(None), row.claimed_until <= at)
+        can_change = or_(row.shown.is_(None), row.shown != _LOST)
+        standing = (row.help_id == help_id, row.message.is_not(None), can_change, is_free)
+        claim = update(row).where(*standing).values(claimed_until=at + _CLAIMED_FOR)
+        claiming = claim.returning(*row.__table__.columns)
+        found = await write(
+            self._engine, lambda db: db.execute(claiming).one_or_none(), urgent=True
+        )
+        return (
+            None if found is None else CardDue(help_id, _channel(found), None, found.message, None)
+        )
+
+    async def release(self, due: CardDue, *, as_shown: bool) -> None:
+        """End a claim; unless the card shows what it has to, it is due from now on."""
+        stale = {} if as_shown else {"shown": None}
+        await self._change(due.help_id, {"claimed_until": None, **stale})
+
     async def shown(self, due: CardDue, message: str, state: HelpState) -> None:
         """Keep which message shows a card, and the state that it shows."""
         values = {"message": message, "shown": state.value, "claimed_until": None}
@@ -195,7 +218,7 @@ def _differs(due: CardDue, row: QueueCardRow, at: datetime) -> bool:
     return due.request is None or row.shown != due.request.at(at).value
 
 
-def _channel(row: QueueChannelRow | QueueCardRow) -> QueueChannel:
+def _channel(row: QueueChannelRow | QueueCardRow | Row[Any]) -> QueueChannel:
     return QueueChannel(
         row.course_id, row.platform, row.workspace, row.channel, row.enterprise, row.locale
     )

@@ -124,10 +124,18 @@ class HelpRequests:
             found = await db.scalars(query.order_by(row.opened_at, row.help_id))
             return [request_from(one) for one in found]
 
-    async def number_waiting(self, tenants: Sequence[Tenant], courses: Sequence[str]) -> int:
-        """Return how many wait in these tenants about these courses."""
+    async def number_waiting(
+        self,
+        tenants: Sequence[Tenant],
+        courses: Sequence[str],
+        before: HelpRequest | None = None,
+    ) -> int:
+        """Return how many wait in these tenants about these courses, or stand before one there."""
         row = HelpRequestRow
-        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(WAITING))
+        here = [_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(WAITING)]
+        if before is not None:
+            as_old = and_(row.opened_at == before.opened_at, row.help_id < before.help_id)
+            here.append(or_(row.opened_at < before.opened_at, as_old))
         async with reading(self._engine) as db:
             return await db.scalar(select(func.count()).select_from(row).where(*here)) or 0
 

@@ -84,10 +84,9 @@ class Outline:
 
         NaN for a unit of one chunk, whose mean tells nothing more.
         """
-        distinct, places = np.unique(units, return_inverse=True)
-        cosines = (self.means[distinct].astype(np.float32) @ question).astype(np.float64)
-        cosines[self._is_single[distinct]] = np.nan
-        return np.asarray(cosines[places], np.float64)
+        cosines = (self.means[units].astype(np.float32) @ question).astype(np.float64)
+        cosines[self._is_single[units]] = np.nan
+        return np.asarray(cosines, np.float64)
 
     @cached_property
     def _is_single(self) -> npt.NDArray[np.bool_]:

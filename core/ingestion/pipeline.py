@@ -26,6 +26,11 @@ from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
 from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
 from core.ingestion.edition.plan import Plan, others_of
 from core.ingestion.edition.withheld import PlantedIn, nothing_planted
+from core.ingestion.foreign_text import (
+    ForeignLanguage,
+    all_in_their_language,
+    warn_of_foreign_text,
+)
 from core.ingestion.report import Failure, IngestReport, Progress
 from core.ingestion.sources.source import Source, SourceDocument
 from core.models import Course, now
@@ -57,12 +62,14 @@ class Ingestion:
         planted_in: PlantedIn = nothing_planted,
         check_room: CheckRoom = lambda *_: None,
         settle: SettleEdition = settles_nothing,
+        foreign_language: ForeignLanguage = all_in_their_language,
     ) -> None:
         """`encode_sparse` takes the course's language and texts; `lock` a course's id.
 
         `sentence_embedder` is the model that answers are chosen by, whichever a course is
         searched with.
         What `planted_in` finds is ingested, and named in a warning: answers leave it out.
+        `foreign_language` is asked whether what was read is in the course's language.
         """
         self._catalogue = catalogue
         self._accounts = accounts
@@ -70,6 +77,7 @@ class Ingestion:
         self._index = index
         self._model = embedder.name
         self._lock = lock
+        self._foreign_language = foreign_language
         chunks = ChunkEmbedder(catalogue, embedder, sentence_embedder, encode_sparse)
         self._builder = EditionBuilder(catalogue, index, chunks, check_room, planted_in, settle)
 
@@ -213,9 +221,16 @@ class Ingestion:
                     course, plan, document, account, is_trusted=source.name in trusted
                 )
                 progress("reading", position, len(documents))
+            plan.report.warnings += self._foreign_text(course, plan, account)
         plan.parsed = with_boilerplate(plan.parsed)
         plan.drop_absent(named)
         return plan
+
+    def _foreign_text(self, course: Course, plan: Plan, account: SourceAccount) -> list[Failure]:
+        """Return a warning where what was newly read of a source is in another language."""
+        read = [plan.parsed[name] for name in account.read if name in plan.parsed]
+        chunks = [chunk for document in read for chunk in document.chunks]
+        return warn_of_foreign_text(account.source, chunks, course.language, self._foreign_language)
 
     async def _refuse_little(self, plan: Plan, live: Edition | None, least_share: float) -> None:
         """Raise IngestionRefused where too little was read; the account is kept even then."""

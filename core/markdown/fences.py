@@ -33,6 +33,12 @@ def fence_opened_by(line: str) -> Fence | None:
     return Fence(_NO_CONTAINER.sub(" ", found["before"]), found["marks"], found["info"].strip())
 
 
+def is_block(text: str) -> bool:
+    """Return whether a text is a fence, a table or a formula that stands on its own lines."""
+    text = text.lstrip()
+    return text.startswith(("|", "$$")) or fence_opened_by(text.partition("\n")[0]) is not None
+
+
 def is_closing(line: str, fence: Fence) -> bool:
     """Return whether a line closes a fence.
 

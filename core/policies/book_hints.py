@@ -8,10 +8,11 @@ import numpy as np
 
 from core.embeddings.base import Embedder, Vectors
 from core.embeddings.sentences import vectors_of
-from core.grounding.citations import CitationLedger, CitedPlace, is_block
+from core.grounding.citations import CitationLedger, CitedPlace
 from core.grounding.judge.amounts import amounts
 from core.i18n import text
 from core.markdown.code import code_in
+from core.markdown.fences import is_block
 from core.models import AgentResponse, RetrievedChunk
 from core.policies.places import place_name
 from core.retrieval.retrieval import Retrieval

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from core.answering.context import AnswerContext
 from core.answering.events import AnswerEvent
 from core.embeddings.base import Embedder
-from core.generation.base import ModelCall
 from core.grounding import wording
 from core.i18n import text
 from core.models import (
@@ -118,10 +117,8 @@ class PolicyStage:
         asked = await self._asked(context)
         edition = await self._retriever.opened(request.course_id)
         about = await self._belonging.about(asked, valid, edition.embedder)
-        context.calls.extend(
-            ModelCall(end.model, end.query_tokens, end.response_tokens, service=end.service)
-            for end in asked.judge_calls
-        )
+        for end in asked.judge_calls:
+            context.note_judge(end)
         policy = in_force(valid, where, about)
         if policy is None:
             return None

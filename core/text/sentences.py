@@ -23,7 +23,6 @@ _ABBREVIATION = re.compile(
 _INITIAL = re.compile(r"(?:^|[A-Z][\w.'’-]*\s)[A-Z]\.$")
 _SINGLE = re.compile(r"(?:^|[\s(\[“\"'])[A-Z]\.$")
 _NEXT_INITIAL = re.compile(r"\s+[A-Z]\.(?=\s)")
-_INITIALS = re.compile(r"(?:^|[\s(\[“\"'])(?:[A-Z]\.\s+)+[A-Z]\.$")
 _ENDS_SENTENCE_ANYWAY = re.compile(r"\b(?:etc|U\.S|a\.m|p\.m|Inc|Ltd|Co|Corp|Jr|Sr|al)\.$")
 _OPENER = re.compile(
     r"[\s\"'“‘(\[]*(?:The|A|An|This|That|These|Those|It|He|She|They|We|You|I|In|On|At|For|From|By|"
@@ -142,7 +141,7 @@ def _is_end(text: str, start: int, mark: int, end: int) -> bool:
         return _OPENER.match(text, end) is not None or _GERMAN_OPENER.match(text, end) is not None
     if _SINGLE.search(lead) and _NEXT_INITIAL.match(text, end):
         return False
-    if _INITIAL.search(lead) or _INITIALS.search(lead):
+    if _INITIAL.search(lead):
         return _OPENER.match(text, end) is not None
     return _next_begins_sentence(text, end)
 

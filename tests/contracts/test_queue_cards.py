@@ -131,6 +131,39 @@ async def test_a_card_whose_message_is_gone_is_left_alone(
     assert await cards.claim(ON) is None
 
 
+async def test_who_changes_a_request_keeps_others_from_its_card_until_it_shows_that(
+    engine: AsyncEngine, courses: None
+) -> None:
+    requests, cards = HelpRequests(engine), await chosen(engine)
+    await requests.open(asked(), QUESTION)
+    assert await cards.claim_of(asked().help_id) is None  # nothing is posted yet
+    await posted(cards)
+    due = await cards.claim_of(asked().help_id)
+    assert due is not None
+    assert (due.channel, due.message) == (BOARD, "m1")
+    assert await cards.claim_of(asked().help_id) is None
+    await requests.take(asked().help_id, STAFF)
+    assert await cards.claim(ON) is None
+    await cards.shown(due, "m1", HelpState.TAKEN)
+    assert await cards.claim(ON) is None
+
+
+async def test_a_card_that_could_not_be_changed_at_once_is_due(
+    engine: AsyncEngine, courses: None
+) -> None:
+    requests, cards = HelpRequests(engine), await chosen(engine)
+    await requests.open(asked(), QUESTION)
+    await posted(cards)
+    due = await cards.claim_of(asked().help_id)
+    assert due is not None
+    await cards.release(due, as_shown=True)
+    assert await cards.claim(ON) is None
+    due = await cards.claim_of(asked().help_id)
+    assert due is not None
+    await cards.release(due, as_shown=False)
+    assert (await posted(cards)).message == "m1"
+
+
 async def test_a_channel_is_given_up_and_a_workspace_takes_all_with_it(
     engine: AsyncEngine, courses: None
 ) -> None:

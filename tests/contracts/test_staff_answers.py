@@ -98,6 +98,21 @@ async def test_a_request_is_opened_once(engine: AsyncEngine, courses: None) -> N
     assert await requests.number_waiting([HERE], ["algorithms"]) == 1
 
 
+async def test_it_is_known_how_many_wait_before_a_request_also_once_it_is_closed(
+    engine: AsyncEngine, courses: None
+) -> None:
+    requests, opened_at = HelpRequests(engine), now()
+    same = sorted((asked(n, opened_at=opened_at) for n in (1, 2)), key=lambda one: one.help_id)
+    later = asked(3, opened_at=opened_at + timedelta(seconds=1))
+    for n, request in enumerate((*same, later)):
+        await requests.open(request, f"{QUESTION} {n}")
+    before = [await requests.number_waiting([HERE], ["algorithms"], one) for one in (*same, later)]
+    assert before == [0, 1, 2]
+    assert await requests.dismiss(same[1].help_id, STAFF)
+    assert await requests.number_waiting([HERE], ["algorithms"], same[1]) == 1
+    assert await requests.number_waiting([HERE], ["algorithms"], later) == 1
+
+
 async def test_the_same_question_waits_once_in_a_place(engine: AsyncEngine, courses: None) -> None:
     requests = HelpRequests(engine)
     await requests.open(asked(1, thread=None), QUESTION)

@@ -1,13 +1,14 @@
 """What tests of floods share: odd values in odd places, and what the event loop's steps cost."""
 
 import asyncio
-import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+
+from tests.wire.raw_gemini import uncollected
 
 LONGEST_SLICE = 0.05
 """Seconds of processor time that one step of a task may take on the event loop."""
@@ -50,7 +51,7 @@ class Slices(list[float]):
 def measured_slices() -> Iterator[Slices]:
     """Measure all steps while the block lasts, without the collector of garbage.
 
-    It would come by whoever's turn it is, and take time by all that the tests before have made.
+    It would come in any step, and take time by all that the tests before have made.
     """
     taken, run = Slices(), asyncio.Handle._run
 
@@ -59,10 +60,6 @@ def measured_slices() -> Iterator[Slices]:
         run(self)
         taken.append(time.thread_time() - began)
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, uncollected():
         patch.setattr(asyncio.Handle, "_run", timed)
-        gc.disable()
-        try:
-            yield taken
-        finally:
-            gc.enable()
+        yield taken

@@ -1,5 +1,7 @@
 """A provider that sends whatever bytes it is given, from a thread of its own."""
 
+import gc
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -24,8 +26,39 @@ class RawGemini:
 
 
 @contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the collector of garbage away while the block lasts."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report what went wrong, unless the client has hung up, as it may."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextmanager
 def raw_gemini() -> Iterator[RawGemini]:
-    """Serve on a free port of the loopback address."""
+    """Serve on a free port of the loopback address.
+
+    The collector stays away: it comes in whichever thread allocates, and in one of the server's it
+    would finish asynchronous generators that the event loop is still running.
+    """
+    with uncollected(), _serving() as state:
+        yield state
+
+
+@contextmanager
+def _serving() -> Iterator[RawGemini]:
     state = RawGemini()
 
     class Handler(BaseHTTPRequestHandler):
@@ -52,12 +85,13 @@ def raw_gemini() -> Iterator[RawGemini]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    yield state
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -12,6 +12,7 @@ from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Interaction, Message, User
 from tests.wire.discord.interactions import Callback
 from tests.wire.discord_bot import Trial, a_trial, button, is_finished, labels
+from tests.wire.stored import rows_of
 
 pytestmark = [
     pytest.mark.costly,
@@ -79,7 +80,8 @@ async def test_the_whole_loop(trial: Trial) -> None:
     assert UNCOVERED in waiting.text
     assert "not covered" in waiting.text
     taken = await press(trial, owner, waiting, "Take")
-    assert "yours for 30 minutes" in told(taken)
+    assert taken.callback is Callback.UPDATE_MESSAGE
+    assert "yours for 30 minutes" in waiting.text
     form = await press(trial, owner, waiting, "Answer")
     assert form.callback is Callback.MODAL
     sent = await trial.world.submit_modal(form, answer=SAID)
@@ -110,7 +112,9 @@ async def test_only_staff_see_the_queue_and_its_buttons_are_checked_again(trial:
     with pytest.raises(LookupError, match="does not see"):
         await press(trial, ann, waiting, "Take")
     closed = await press(trial, trial.world.owner, waiting, "Dismiss")
-    assert "closed" in told(closed)
+    assert closed.callback is Callback.UPDATE_MESSAGE
+    assert "closed" in waiting.text
+    assert "Take" not in labels(waiting)
 
 
 async def test_staff_verify_an_answer_of_the_bot(trial: Trial) -> None:
@@ -180,6 +184,14 @@ async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> 
     return await trial.until(there, f"a card of {question!r} that is {state}")
 
 
+async def posted_card(trial: Trial, channel: Channel, question: str) -> Message:
+    """Wait for the card of a question, and until the bot knows that it has posted it."""
+    card = await card_in(trial, channel, question, "open")
+    known = "SELECT 1 FROM queue_cards WHERE message = ? AND claimed_until IS NULL"
+    await trial.until(lambda: rows_of(trial.bot.folder / "data", known, str(card.id)) or None)
+    return card
+
+
 async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
     room, channel = trial.channel(), trial.channel()
@@ -188,14 +200,16 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     await chosen.response(PATIENCE)
     assert "Everyone in this channel" in told(chosen)
     await passed_on(trial, ann, channel, question)
-    card = await card_in(trial, room, question, "open")
+    card = await posted_card(trial, room, question)
     assert labels(card) == ["Take", "Answer", "Dismiss"]
     taken = await press(trial, owner, card, "Take")
-    assert "yours for 30 minutes" in told(taken)
-    await card_in(trial, room, question, "taken")
+    assert taken.callback is Callback.DEFERRED_UPDATE
+    assert taken.follow_ups == []
+    assert "taken by Owner" in card.text
     refused = await press(trial, ann, card, "Dismiss")
     assert told(refused) == "Only the staff of a course can do this."
-    await press(trial, owner, card, "Dismiss")
+    dismissed = await press(trial, owner, card, "Dismiss")
+    assert dismissed.callback is Callback.DEFERRED_UPDATE
     closed = await card_in(trial, room, question, "closed")
     assert closed.id == card.id
     assert labels(closed) == []
@@ -203,6 +217,26 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     stopped = await world.slash(owner, room, "course queue", cards="stop")
     await stopped.response(PATIENCE)
     assert told(stopped) == "Questions to the staff are no longer posted."
+
+
+@pytest.mark.parametrize("label", ["Take", "Answer"])
+async def test_who_takes_a_question_elsewhere_is_named_on_its_card(
+    trial: Trial, label: str
+) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(), trial.channel()
+    question = f"Which countess paved the road to Evora for the word {label}?"
+    await (await world.slash(owner, room, "course queue", cards="post here")).response(PATIENCE)
+    await passed_on(trial, ann, channel, question)
+    card = await posted_card(trial, room, question)
+    waiting = await queue(trial, channel)
+    await (await world.click(owner, waiting, button(card, label))).response(PATIENCE)
+    named = await card_in(trial, room, question, "taken by Owner")
+    assert named.id == card.id
+    await press(trial, owner, card, "Dismiss")
+    closed = await card_in(trial, room, question, "closed")
+    assert closed.id == card.id
+    await (await world.slash(owner, room, "course queue", cards="stop")).response(PATIENCE)
 
 
 def long_ago(trial: Trial) -> None:

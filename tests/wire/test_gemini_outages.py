@@ -93,8 +93,9 @@ async def test_whatever_fails_the_reader_gets_an_answer_and_the_log_one_line(
         limits = {"first_token_timeout": 0.6, "silence_timeout": 0.3}
         limits["answer"] = {"first_sentence": 2.0}
     seen = await _asked_in_spite_of(fault, folder, models, stream=stream, **limits)
-    _is_the_books_own_answer(seen)
-    _is_told_in_one_line(fault, caplog)
+    assert _the_books_own_answer(seen).model_name == "extractive"
+    [line] = _lines_in(caplog)
+    assert _line_about(fault).fullmatch(line), line
 
 
 @pytest.mark.slow
@@ -105,8 +106,9 @@ async def test_with_the_limits_of_the_product_there_is_an_answer(
 ) -> None:
     caplog.set_level(logging.INFO)
     seen = await _asked_in_spite_of(fault, folder, models, stream=stream)
-    _is_the_books_own_answer(seen)
-    _is_told_in_one_line(fault, caplog)
+    assert _the_books_own_answer(seen).model_name == "extractive"
+    [line] = _lines_in(caplog)
+    assert _line_about(fault).fullmatch(line), line
 
 
 @pytest.mark.slow
@@ -117,13 +119,15 @@ async def test_after_a_single_fault_the_answer_is_right_whoever_writes_it(
 ) -> None:
     caplog.set_level(logging.INFO)
     seen = await _asked_in_spite_of(fault, folder, models, times=1, stream=stream)
+    lines = _lines_in(caplog)
     if _answer_in(seen).model_name == MODEL:
         assert COVERED_FACT in _answer_in(seen).response_text
-        assert _lines_in(caplog) == []
-        _nothing_half_streamed_stands(seen)
+        assert lines == []
+        assert _left_standing(seen) == _answer_in(seen).response_text
     else:
-        _is_the_books_own_answer(seen)
-        _is_told_in_one_line(fault, caplog)
+        assert _the_books_own_answer(seen).model_name == "extractive"
+        [line] = lines
+        assert _line_about(fault).fullmatch(line), line
 
 
 async def _asked_in_spite_of(
@@ -180,10 +184,10 @@ def _answer_in(seen: Sequence[AgentEvent]) -> AgentResponse:
     return seen[-1]
 
 
-def _is_the_books_own_answer(seen: Sequence[AgentEvent]) -> None:
+def _the_books_own_answer(seen: Sequence[AgentEvent]) -> AgentResponse:
+    """Return the answer, once it is checked that it says so and is all that stands."""
     answer = _answer_in(seen)
     assert answer.outcome in {Outcome.ANSWERED, Outcome.PARTIAL}
-    assert answer.model_name == "extractive"
     assert answer.notices[0] in {
         i18n.text("notice-model-failed"),
         i18n.text("notice-nothing-held"),
@@ -191,7 +195,8 @@ def _is_the_books_own_answer(seen: Sequence[AgentEvent]) -> None:
     assert COVERED_FACT in answer.response_text
     assert any(COVERED_FACT in citation.quote for citation in answer.citations)
     assert "Traceback" not in answer.model_dump_json()
-    _nothing_half_streamed_stands(seen)
+    assert _left_standing(seen) == answer.response_text
+    return answer
 
 
 def _lines_in(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -203,18 +208,17 @@ def _lines_in(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in shown]
 
 
-def _is_told_in_one_line(fault: Fault, caplog: pytest.LogCaptureFixture) -> None:
-    [line] = _lines_in(caplog)
+def _line_about(fault: Fault) -> re.Pattern[str]:
     expected = LOG[fault].replace("<model>", MODEL)
-    assert re.fullmatch(f"{MODEL} failed, the fallback writes: {expected}", line), line
+    return re.compile(f"{MODEL} failed, the fallback writes: {expected}")
 
 
-def _nothing_half_streamed_stands(seen: Sequence[AgentEvent]) -> None:
-    """Check that what is left after the last withdrawal is the answer."""
+def _left_standing(seen: Sequence[AgentEvent]) -> str:
+    """Return what was streamed since the last withdrawal."""
     text = ""
     for event in seen:
         if isinstance(event, TextWithdrawn):
             text = ""
         elif isinstance(event, TextDelta):
             text += event.text
-    assert text == _answer_in(seen).response_text
+    return text

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -58,12 +59,16 @@ async def shown(trial: discord_bot.Trial) -> Any:
     return next(one for one in ran.json if one["course_id"] == "arden")
 
 
-async def test_a_pushed_commit_is_ingested_and_answered(no_course: Path, tmp_path: Path) -> None:
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[GitServer]:
     async with git_server(tmp_path / "served") as server:
-        await follow(server, no_course, tmp_path / "bot")
+        yield server
 
 
-async def follow(server: GitServer, template: Path, folder: Path) -> None:
+async def test_a_pushed_commit_is_ingested_and_answered(
+    server: GitServer, no_course: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "bot"
     repository = Repository.new(server.folder / "arden.git")
     push(repository, dict(LIGHTHOUSE))
     source = server.source("arden.git", "@term#docs")
@@ -72,7 +77,7 @@ async def follow(server: GitServer, template: Path, folder: Path) -> None:
     data = folder / "data"
     claims = list[object]()
     server.on_request = lambda: claims.extend(rows_of(data, CLAIMED))
-    async with discord_bot.a_trial(template, folder, settings=settings, start=False) as trial:
+    async with discord_bot.a_trial(no_course, folder, settings=settings, start=False) as trial:
         trial.bot.module = "tests.wire.looking_often"
         await trial.bot.start()
         await trial.bot.says("arden: 3 added, 0 changed, 0 removed, 0 unchanged", within=BUSY)

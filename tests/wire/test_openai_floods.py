@@ -16,7 +16,7 @@ from core.providers.openai.client import OpenAIClient
 from core.providers.openai.wire import OpenAIWire
 from core.providers.pacing import Timeouts
 from core.providers.retries import RetryPolicy
-from tests.wire.chat_stations import NAMES, SEARCH, Heard, asking, hear
+from tests.wire.chat_stations import NAMES, PATIENT, SEARCH, Heard, asking, hear
 from tests.wire.floods import LONGEST_SLICE, Slices, nested, places, replaced
 from tests.wire.openai_server import chunk, event
 from tests.wire.raw_gemini import RawGemini
@@ -100,13 +100,14 @@ WHOLE: dict[str, Any] = {
 @pytest.fixture
 async def model(raw: RawGemini) -> AsyncIterator[GuardedModel]:
     client = OpenAIClient("test-key", base_url=f"{raw.url}/v1", names=NAMES)
-    model = GuardedModel(
-        OpenAIWire(client, "local-model"),
-        timeouts=Timeouts(2.0, 1.0),
-        patience=RetryPolicy(retries=1, backoff=0.01),
-    )
+    wire = OpenAIWire(client, "local-model")
+    await wire.open()
     raw.body = [says("Hello."), event(chunk({}, "stop")), DONE]
-    assert (await hear(model)).text == "Hello."  # what is loaded once is no slice of a reply
+    said = await hear(GuardedModel(wire, timeouts=PATIENT))
+    assert said.text == "Hello."  # what is loaded once is no slice of a reply
+    model = GuardedModel(
+        wire, timeouts=Timeouts(2.0, 1.0), patience=RetryPolicy(retries=1, backoff=0.01)
+    )
     yield model
     await model.aclose()
 

@@ -29,7 +29,7 @@ async def server() -> AsyncIterator[QdrantServer]:
 
 @pytest.fixture
 async def index(server: QdrantServer) -> AsyncIterator[QdrantIndex]:
-    client = connect(server.url, api_key=KEY, timeout=1)
+    client = connect(server.url, api_key=KEY, timeout=60)
     index = QdrantIndex(client, shard_number=2, replication_factor=3, write_consistency_factor=2)
     yield index
     await index.close()
@@ -107,7 +107,6 @@ async def test_a_search_is_two_requests(index: QdrantIndex, server: QdrantServer
         (Fault(status=429), "429 Too Many Requests"),
         (Fault(status=429, headers={"Retry-After": "soon"}), "not a valid integer"),
         (Fault(drop=True), "could not be reached"),
-        (Fault(delay=1.5), "could not be reached.*ReadTimeout"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -119,6 +118,20 @@ async def test_a_failing_server_is_an_index_error(
     with pytest.raises(VectorIndexError, match=f"(?s){detail}") as caught:
         await index.search([Part(NAME)], question())
     assert KEY not in chain(caught.value)
+    assert await index.count(NAME) == len(POINTS)
+
+
+async def test_a_server_that_does_not_answer_in_time_is_an_index_error(
+    index: QdrantIndex, server: QdrantServer
+) -> None:
+    await build(index)
+    server.faults.append(Fault(delay=1.5))
+    hasty = QdrantIndex(connect(server.url, api_key=KEY, timeout=1))
+    with pytest.raises(VectorIndexError, match=r"could not be reached.*Timeout") as caught:
+        await hasty.search([Part(NAME)], question())
+    await hasty.close()
+    assert KEY not in chain(caught.value)
+    server.faults.clear()  # left over, where not even a connection was made in time
     assert await index.count(NAME) == len(POINTS)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from adapters.slack.commands.staff_queue import STAFF_FORM
 from adapters.slack.replies.blocks import VOTE
+from adapters.slack.staff_views import STAFF_FORM
 from tests.books import COVERED, UNCOVERED
+from tests.wire.bot_process import PATIENCE
 from tests.wire.slack import Channel, Message, User
 from tests.wire.slack.entities import ChannelKind, View
 from tests.wire.slack_bot import Trial, a_trial, elements, labels
@@ -22,6 +23,7 @@ pytestmark = [
 ]
 
 SAID = "A helicase does, but that is not part of this course."
+KNOWN = "SELECT 1 FROM queue_cards WHERE channel = ? AND message = ? AND claimed_until IS NULL"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -66,6 +68,9 @@ async def test_the_whole_loop(trial: Trial) -> None:
     assert told.thread_ts == answer.thread_ts  # where the reply will come
     waiting = await queue(trial, channel)
     assert UNCOVERED in waiting.shown
+    taken = await world.click(owner, waiting, "gl:t")
+    await trial.until(lambda: "yours for 30 minutes" in waiting.shown or None)
+    assert world.answers_to(taken) == []
     await world.click(owner, waiting, "gl:a")
     await world.submit_view(owner, await form_of(trial, owner), answer=SAID)
     reply = await reply_in(trial, channel, ann, SAID)
@@ -131,6 +136,13 @@ async def card_in(trial: Trial, channel: Channel, question: str, state: str) -> 
     return await trial.until(there, f"a card of {question!r} that is {state}")
 
 
+async def posted_card(trial: Trial, channel: Channel, question: str) -> Message:
+    """Wait for the card of a question, and until the bot knows that it has posted it."""
+    card = await card_in(trial, channel, question, "open")
+    await trial.until(lambda: execute(trial, KNOWN, channel.id, card.ts) or None)
+    return card
+
+
 async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
     room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
@@ -141,11 +153,12 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     answer = await trial.ask(ann, channel, asked)
     passed_on = await world.click(ann, answer, "gl:k")
     await trial.result_of(passed_on)
-    card = await card_in(trial, room, asked, "open")
+    card = await posted_card(trial, room, asked)
     assert {"gl:t", "gl:a", "gl:z"} <= set(labels(card))
     taken = await world.click(owner, card, "gl:t")
-    assert "yours for 30 minutes" in (await trial.result_of(taken)).shown
-    await card_in(trial, room, asked, "taken")
+    await taken.ack(PATIENCE)
+    assert f"taken by {owner.name}" in card.shown
+    assert world.answers_to(taken) == []
     await world.click(owner, card, "gl:a")
     await world.submit_view(owner, await form_of(trial, owner), answer="None did.")
     await reply_in(trial, channel, ann, "None did.")
@@ -164,19 +177,41 @@ async def test_a_card_that_was_posted_by_a_bot_that_died_is_found_again(trial: T
     await said_to_course(trial, owner, room, "queue post")
     answer = await trial.ask(ann, channel, asked)
     await trial.result_of(await world.click(ann, answer, "gl:k"))
-    card = await card_in(trial, room, asked, "open")
+    card = await posted_card(trial, room, asked)
     assert await trial.bot.stop() == 0
     forgotten = "UPDATE queue_cards SET message = NULL, shown = NULL, claimed_until = NULL"
     execute(trial, f"{forgotten} WHERE channel = ?", room.id)
     await trial.bot.start()
-    found = "SELECT 1 FROM queue_cards WHERE channel = ? AND message = ? AND claimed_until IS NULL"
-    await trial.until(lambda: execute(trial, found, room.id, card.ts) or None)
-    await world.click(owner, card, "gl:z")
+    await trial.until(lambda: execute(trial, KNOWN, room.id, card.ts) or None)
+    dismissed = await world.click(owner, card, "gl:z")
     closed = await card_in(trial, room, asked, "closed")
     assert closed.ts == card.ts
+    assert world.answers_to(dismissed) == []
     assert len([m for m in trial.from_bot(room) if asked in m.shown]) == 1
     assert "no longer posted" in await said_to_course(trial, owner, room, "queue stop")
     assert "were not posted" in await said_to_course(trial, owner, room, "queue stop")
+
+
+@pytest.mark.parametrize("button", ["gl:t", "gl:a"])
+async def test_who_takes_a_question_elsewhere_is_named_on_its_card(
+    trial: Trial, button: str
+) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    room, channel = trial.channel(kind=ChannelKind.PRIVATE), trial.channel(ann)
+    asked = f"Which countess paved the road to Evora by {button}?"
+    await said_to_course(trial, owner, room, "queue post")
+    answer = await trial.ask(ann, channel, asked)
+    await trial.result_of(await world.click(ann, answer, "gl:k"))
+    card = await posted_card(trial, room, asked)
+    waiting = await queue(trial, channel)
+    [own] = [one for one in elements(card) if one["action_id"] == button]
+    await world.click(owner, waiting, button, own["value"])
+    named = await card_in(trial, room, asked, f"taken by {owner.name}")
+    assert named.ts == card.ts
+    await world.click(owner, card, "gl:z")
+    closed = await card_in(trial, room, asked, "closed")
+    assert closed.ts == card.ts
+    await said_to_course(trial, owner, room, "queue stop")
 
 
 async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
@@ -190,7 +225,8 @@ async def test_the_card_of_a_deleted_question_goes(trial: Trial) -> None:
     await card_in(trial, room, asked, "open")
     await world.delete(question)
     await trial.until(lambda: not [m for m in trial.from_bot(room) if asked in m.shown] or None)
-    await said_to_course(trial, owner, room, "queue stop")
+    assert "no longer posted" in await said_to_course(trial, owner, room, "queue stop")
+    assert asked not in (await queue(trial, channel)).shown
 
 
 def long_ago(trial: Trial) -> None:
@@ -209,6 +245,7 @@ async def test_the_buttons_on_the_home_tab_show_it_anew(trial: Trial) -> None:
     taken = await world.click(owner, home, "gl:t")
     await taken.ack()
     await trial.until(lambda: "yours for 30 minutes" in str(home.body) or None)
+    assert str(home.body).count("bridge of Riga") == 1
 
 
 async def test_a_long_queue_has_further_pages(trial: Trial) -> None:

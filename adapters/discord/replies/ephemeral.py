@@ -61,15 +61,39 @@ async def respond(call: Callable[[], Awaitable[object]]) -> bool:
     return False
 
 
-async def in_time(interaction: Interaction, work: Coroutine[Any, Any, Result]) -> Result:
+async def in_time(
+    interaction: Interaction, work: Coroutine[Any, Any, Result], *, thinking: bool = True
+) -> Result:
     """Return what some work comes to; Discord, which waits three seconds, hears if it is slow.
 
     To be sent afterwards by `tell`, which then shows it in place of "thinking".
+
+    Args:
+        thinking: False: the message with the button is to show it, by `show_in_place`.
     """
     working = asyncio.create_task(work)
     if not await done_in_time(working):
-        await respond(lambda: interaction.response.defer(ephemeral=True, thinking=True))
+        await respond(lambda: interaction.response.defer(ephemeral=thinking, thinking=thinking))
     return await working
+
+
+def has_deferred_change(interaction: Interaction) -> bool:
+    """Return whether Discord waits for a change of the message whose button was pressed."""
+    return interaction.response.type is discord.InteractionResponseType.deferred_message_update
+
+
+async def show_in_place(interaction: Interaction, view: discord.ui.LayoutView | None) -> None:
+    """Show something in the message whose button was pressed; None: it stays as it is."""
+    nobody, response = discord.AllowedMentions.none(), interaction.response
+    if view is None:
+        if not has_deferred_change(interaction):
+            await respond(response.defer)
+    elif has_deferred_change(interaction):
+        await respond(
+            lambda: interaction.edit_original_response(view=view, allowed_mentions=nobody)
+        )
+    else:
+        await respond(lambda: response.edit_message(view=view, allowed_mentions=nobody))
 
 
 async def tell(
@@ -87,6 +111,18 @@ async def tell(
                 content=text,
                 attachments=_attached(file),
                 view=view,
+                allowed_mentions=nobody,
+            )
+        )
+        return
+    if has_deferred_change(interaction):
+        await respond(
+            lambda: interaction.followup.send(
+                text,
+                files=_attached(file),
+                view=view or discord.utils.MISSING,
+                ephemeral=True,
+                suppress_embeds=True,
                 allowed_mentions=nobody,
             )
         )

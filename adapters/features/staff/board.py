@@ -1,17 +1,39 @@
 """The channels in which staff have the questions shown that wait for them."""
 
-from adapters.features.staff.review import Reviewer, StaffReview
-from core.help_requests.base import QueueChannel
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from adapters.features.staff.desk import StaffDesk
+from adapters.features.staff.review import Reviewer
+from core.errors import BotError
+from core.help_requests.base import CardDue, QueueCard, QueueChannel
 from core.help_requests.cards import QueueCards
-from core.i18n import text
+from core.i18n import text, use_locale
 from core.storage.channels.store import Place
+
+logger = logging.getLogger(__name__)
+
+ShowCard = Callable[[CardDue, QueueCard], Awaitable[str]]
+"""Shows a card as `ChatPlatform.show_card` does, and returns the message's id."""
+
+
+@dataclass(slots=True)
+class StandingCard:
+    """The card of a request in a channel of the staff."""
+
+    message: str | None = None
+    """The platform's id of the message that shows how far the request has come; None: none does."""
 
 
 class QueueBoard:
     """Chooses such channels; methods raise RequestError for who is not staff, and StoreError."""
 
-    def __init__(self, review: StaffReview, cards: QueueCards) -> None:
-        self._review = review
+    def __init__(self, staff: StaffDesk, cards: QueueCards) -> None:
+        self._staff = staff
+        self._review = staff.review
         self._cards = cards
 
     async def post_here(
@@ -37,3 +59,37 @@ class QueueBoard:
         courses = await self._review.courses_of(reviewer)
         stopped = await self._cards.stop(courses, place.platform, place.workspace)
         return text("queue-posting-stopped") if stopped else text("queue-posting-none")
+
+    @asynccontextmanager
+    async def changing(
+        self, help_id: UUID, name: str, show: ShowCard
+    ) -> AsyncIterator[StandingCard]:
+        """Have the card of a request, if it has one, show what the block makes of the request.
+
+        Where that cannot be shown at once, it is shown soon, without the name.
+
+        Args:
+            name: Of the reviewer who changes it; it is shown where they have taken it.
+        """
+        due, standing = await self._cards.claim_of(help_id), StandingCard()
+        try:
+            yield standing
+        except BaseException:
+            if due is not None:
+                await self._cards.release(due, as_shown=True)
+            raise
+        if due is not None:
+            standing.message = await self._show(due, name, show)
+
+    async def _show(self, due: CardDue, name: str, show: ShowCard) -> str | None:
+        try:
+            with use_locale(due.channel.locale):
+                card = await self._staff.card_for_all(due.help_id, name)
+                if card is not None:
+                    message = await show(due, card.shown)
+                    await self._cards.shown(due, message, card.state)
+                    return message
+        except BotError as error:
+            logger.info("the card of a question to the staff is changed later: %s", error)
+        await self._cards.release(due, as_shown=False)
+        return None

@@ -66,14 +66,20 @@ class HelpCard:
     """The bot's answer; None: its asker is forgotten, or the question was deleted."""
     reader: str | None = None
     """The pseudonym of who looks at it; None: all of a channel."""
+    taker: str = ""
+    """The name of who has taken it, for all of a channel; empty: it is not known."""
 
     @classmethod
     def of(
-        cls, request: HelpRequest, turn: ConversationTurn | None, reader: str | None = None
+        cls,
+        request: HelpRequest,
+        turn: ConversationTurn | None,
+        reader: str | None = None,
+        taker: str = "",
     ) -> Self:
         """Return the card of a request; a turn that was forgotten is none."""
         is_there = turn is not None and turn.user_id != FORGOTTEN_USER
-        return cls(request, turn if is_there else None, reader)
+        return cls(request, turn if is_there else None, reader, taker)
 
     @property
     def shown(self) -> QueueCard:
@@ -123,7 +129,11 @@ class HelpCard:
     def _state(self) -> str:
         match self.state:
             case HelpState.TAKEN:
-                return text("queue-state-yours") if self.is_mine else text("queue-state-taken")
+                if self.is_mine:
+                    return text("queue-state-yours")
+                if self.taker:
+                    return text("queue-state-taken-by", name=self.taker)
+                return text("queue-state-taken")
             case HelpState.ANSWERED:
                 return text("queue-state-answered")
             case HelpState.DISMISSED:

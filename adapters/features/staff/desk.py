@@ -180,6 +180,25 @@ class StaffDesk:
         shown = offset + len(cards)
         return QueuePage(tuple(cards), total, offset, shown if shown < total else None, elsewhere)
 
+    async def page_with(self, card: HelpCard, reviewer: Reviewer) -> QueuePage:
+        """Return the page of the queue on which a request stands, or stood until it was closed."""
+        courses, tenants = await self.review.courses_of(reviewer), reviewer.who.tenants
+        requests = self._staff.requests
+        before = await requests.number_waiting(tenants, courses, card.request)
+        page = await self.queue(reviewer, before // AT_ONCE * AT_ONCE)
+        if any(one.request.help_id == card.request.help_id for one in page.cards):
+            return page
+        at = before - page.offset
+        return replace(page, cards=(*page.cards[:at], card, *page.cards[at:]))
+
+    async def card_for_all(self, help_id: UUID, taker: str) -> HelpCard | None:
+        """Return the card of a request as a channel of the staff shows it; None: it is no more."""
+        request = await self._staff.requests.get(help_id)
+        if request is None:
+            return None
+        turn = await self._sessions.turn_of(request.request_id)
+        return HelpCard.of(request, turn, taker=taker)
+
     async def take(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
         """Hold a request for half an hour, and return its card."""
         request = await self._request(help_id, reviewer)

@@ -29,7 +29,7 @@ from adapters.slack.commands.modals import (
     typed,
     update_modal,
 )
-from adapters.slack.commands.staff_queue import Pressed, StaffQueue, ask_button
+from adapters.slack.commands.staff_queue import Pressed, StaffQueue
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
@@ -44,6 +44,7 @@ from adapters.slack.replies import blocks
 from adapters.slack.replies.dedupe import message_id
 from adapters.slack.replies.evidence import evidence
 from adapters.slack.replies.sections import section_of
+from adapters.slack.staff_views import ask_button
 from core import i18n
 from core.errors import BotError, RequestError
 from core.inbox.places import Channel, InboxPlaces

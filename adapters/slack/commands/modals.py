@@ -107,13 +107,19 @@ async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = 
 async def answer_press(
     client: AsyncWebClient, respond: AsyncRespond, spot: Spot | None, message: Json
 ) -> None:
-    """Answer a click for its clicker alone, in the thread where the button stands.
+    """Answer a click for its clicker alone, in the thread where the button stands, or in its place.
 
     A response URL shows what one user sees in the channel only, so it serves where there is no
     thread, or where the bot may not post.
     """
-    if spot is None or not spot.thread or not await _has_whispered(client, spot, message):
-        await respond_with(respond, message)
+    replaces = bool(message.get("replace_original"))
+    if (
+        replaces
+        or spot is None
+        or not spot.thread
+        or not await _has_whispered(client, spot, message)
+    ):
+        await respond_with(respond, message, replace=replaces)
 
 
 async def _has_whispered(client: AsyncWebClient, spot: Spot, message: Json) -> bool:

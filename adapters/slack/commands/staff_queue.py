@@ -1,7 +1,7 @@
 """How staff answer in Slack: the queue as messages and on the Home tab, forms, and a shortcut."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -10,10 +10,10 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.buttons import ON_CARD, Button
+from adapters.buttons import Button
 from adapters.features.answer_actions import Clicker, Declined
-from adapters.features.staff.board import QueueBoard
-from adapters.features.staff.cards import AnswerForm, HelpCard, VerifiedCard, page_name, page_of
+from adapters.features.staff.board import QueueBoard, ShowCard
+from adapters.features.staff.cards import AnswerForm, HelpCard, page_of
 from adapters.features.staff.desk import StaffDesk
 from adapters.features.staff.review import Reviewer
 from adapters.intake.deadline import BackgroundWork
@@ -30,24 +30,30 @@ from adapters.slack.commands.modals import (
 from adapters.slack.inbound import PLATFORM, Spot, heard_press, position_of, pressed_at
 from adapters.slack.people import People
 from adapters.slack.replies.dedupe import message_id
+from adapters.slack.staff_views import (
+    ANSWER,
+    QUESTION,
+    form_view,
+    help_blocks,
+    more_button,
+    page_message,
+    private_message,
+    sentence_blocks,
+    verified_blocks,
+)
 from core import i18n
 from core.errors import BotError
-from core.help_requests.base import QueueCard
 from core.i18n import current_language
 from core.inbox.base import Arrival
 from core.storage.channels.store import Place
-from core.verified_answers.base import LONGEST_QUESTION
 
 Json = dict[str, Any]
 
 VERIFY = "gl-verify"
 """The callback id of the message shortcut."""
-STAFF_FORM = "gl:staff-form"
-"""The callback id of the form in which staff answer."""
-_QUESTION, _ANSWER = "question", "answer"
-_LONGEST_INPUT = 3_000
-"""Characters that Slack takes in an input."""
-_LONGEST_SECTION = 2_900
+
+Change = Callable[[UUID, Reviewer], Awaitable[HelpCard]]
+"""What a button does about a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +76,10 @@ class StaffQueue:
         board: QueueBoard,
         people: People,
         unhurried: BackgroundWork,
+        show: ShowCard,
     ) -> None:
         self._board = board
+        self._show = show
         self._desk = desk
         self._staff = staff
         self._people = people
@@ -86,9 +94,9 @@ class StaffQueue:
             case Button.STAFF_ANSWER:
                 return await self._read_offered(press)
             case Button.TAKE:
-                return _cards([await self._staff.take(press.name, reviewer)])
+                return await self._change(press, self._staff.take)
             case Button.DISMISS:
-                return _cards([await self._staff.dismiss(press.name, reviewer)])
+                return await self._change(press, self._staff.dismiss)
             case Button.RETIRE:
                 return await self._staff.checked.retire(press.name, reviewer)
             case Button.MORE:
@@ -96,8 +104,10 @@ class StaffQueue:
                 showing = self._verified if of_verified else self._queue
                 return await showing(reviewer, offset)
             case Button.ANSWER:
-                form = await self._staff.form(press.name, reviewer)
-                title = i18n.text("queue-form-title")
+                async with self._board.changing(press.name, await self._name(press), self._show):
+                    form = await self._staff.form(press.name, reviewer)
+                    title = i18n.text("queue-form-title")
+                    return await self._open(button, press.name, press.spot, press, title, form)
             case _:
                 form = await self._staff.checked.form_to_edit(press.name, reviewer)
                 title = i18n.text("verify-form-title")
@@ -132,19 +142,33 @@ class StaffQueue:
         return await self._verified(self._reviewer(spot))
 
     async def _queue(self, reviewer: Reviewer, offset: int = 0) -> Json:
-        queue = await self._staff.queue(reviewer, offset)
-        message = _cards(queue.cards, queue.heading)
-        if queue.next_offset is not None:
-            message["blocks"].append(_more(queue.next_offset, of_verified=False))
-        return message
+        return page_message(await self._staff.queue(reviewer, offset))
+
+    async def _change(self, press: Pressed, change: Change) -> Json | None:
+        """Change a request, and return what stands in place of the list with its button."""
+        reviewer = self._reviewer(press.spot)
+        changing = self._board.changing(press.name, await self._name(press), self._show)
+        async with changing as standing:
+            card = await change(press.name, reviewer)
+        container = press.body.get("container") or {}
+        if standing.message is not None and standing.message == container.get("message_ts"):
+            return None  # the button's own message shows it
+        in_list = _is_ephemeral(press)
+        page = page_message(await self._staff.page_with(card, reviewer))
+        return {**page, "replace_original": in_list}
+
+    async def _name(self, press: Pressed) -> str:
+        spot = press.spot
+        member = await self._people.member(spot.team, spot.enterprise, spot.user)
+        return member.name if member is not None else ""
 
     async def _verified(self, reviewer: Reviewer, offset: int = 0) -> Json:
         found = await self._staff.checked.answers(reviewer, offset)
-        blocks = [block for card in found for block in _verified_blocks(card)]
+        blocks = [block for card in found for block in verified_blocks(card)]
         shown = offset + len(found)
         if shown < await self._staff.checked.number(reviewer):
-            blocks.append(_more(shown, of_verified=True))
-        return _message(i18n.text("verified-none") if not found else "", blocks)
+            blocks.append(more_button(shown, of_verified=True))
+        return private_message(i18n.text("verified-none") if not found else "", blocks)
 
     async def home_blocks(self, spot: Spot) -> list[Json]:
         """Return what waits, for the Home tab of staff; nothing for anybody else."""
@@ -153,7 +177,7 @@ class StaffQueue:
         except BotError:
             return []
         heading: Json = {"type": "section", "text": plain(queue.heading)}
-        return [heading, *(block for card in queue.cards for block in _help_blocks(card.shown))]
+        return [heading, *(block for card in queue.cards for block in help_blocks(card.shown))]
 
     async def shortcut(
         self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
@@ -183,16 +207,16 @@ class StaffQueue:
         title = str(view["title"]["text"])
 
         async def late(sentence: str) -> None:
-            await update_modal(client, view["id"], shown_modal(title, _sentence(sentence)))
+            await update_modal(client, view["id"], shown_modal(title, sentence_blocks(sentence)))
 
         sentence = await self._unhurried.in_time(self._keep(view), late)
         said = sentence or i18n.text("slack-keeping-reason")
-        await ack(response_action="update", view=shown_modal(title, _sentence(said)))
+        await ack(response_action="update", view=shown_modal(title, sentence_blocks(said)))
 
     async def _keep(self, view: Json) -> str:
         kept: Json = json.loads(view["private_metadata"])
         spot, name, button = Spot(**kept["spot"]), UUID(kept["name"]), Button(kept["button"])
-        question, said = typed(view, _QUESTION), typed(view, _ANSWER)
+        question, said = typed(view, QUESTION), typed(view, ANSWER)
         reviewer = self._reviewer(spot)
         try:
             if button is Button.ANSWER:
@@ -211,7 +235,7 @@ class StaffQueue:
         return await self._staff.ask(press.name, self._clicker(press.spot), presence, locale)
 
     async def _read_offered(self, press: Pressed) -> str | None:
-        private = bool((press.body.get("container") or {}).get("is_ephemeral"))
+        private = _is_ephemeral(press)
         asked = await self._staff.read_offered(
             press.name,
             self._clicker(press.spot),
@@ -246,87 +270,5 @@ def reply_address(original: Arrival, thread: str | None) -> Mapping[str, Any]:
     return {**address, "thread": root, "message": question, "post_question": False}
 
 
-def _cards(shown: Sequence[HelpCard], heading: str = "") -> Json:
-    """Return requests as a message that its reader alone sees."""
-    return _message(heading, [block for card in shown for block in _help_blocks(card.shown)])
-
-
-def form_view(title: str, form: AnswerForm, metadata: str) -> Json:
-    """Return the form in which staff answer, next to what the bot found."""
-    beside = form.beside
-    found, nothing = i18n.text("queue-form-passages"), i18n.text("queue-form-no-passages")
-    heading = found if beside else nothing
-    shown = f"{heading}\n{beside}"[:_LONGEST_SECTION].strip()
-    question, answer = i18n.text("queue-form-question"), i18n.text("queue-form-answer")
-    return {
-        "type": "modal",
-        "callback_id": STAFF_FORM,
-        "private_metadata": metadata,
-        "title": plain(title),
-        "submit": plain(i18n.text("button-send")),
-        "close": plain(i18n.text("button-cancel")),
-        "blocks": [
-            {"type": "section", "text": plain(shown)},
-            _input(_QUESTION, question, form.question, LONGEST_QUESTION),
-            _input(_ANSWER, answer, form.draft, _LONGEST_INPUT, is_long=True),
-        ],
-    }
-
-
-def _input(name: str, label: str, value: str, most: int, *, is_long: bool = False) -> Json:
-    element: Json = {
-        "type": "plain_text_input",
-        "action_id": name,
-        "multiline": is_long,
-        "max_length": most,
-    }
-    if value:
-        element["initial_value"] = value[:most]
-    return {"type": "input", "block_id": name, "label": plain(label), "element": element}
-
-
-def _help_blocks(card: QueueCard) -> Iterator[Json]:
-    lines = [line for line in (card.question, card.status, card.said) if line]
-    yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
-    if card.is_open:
-        yield _actions(ON_CARD, card.help_id)
-
-
-def _verified_blocks(card: VerifiedCard) -> Iterator[Json]:
-    lines = [card.question, card.said, card.status]
-    for before, after in card.changes():
-        lines.append(f"{i18n.text('verified-before')}: {before}")
-        lines.append(f"{i18n.text('verified-now')}: {after}")
-    yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
-    yield _actions((Button.EDIT, Button.RETIRE), card.answer.answer_id)
-
-
-def _more(offset: int, *, of_verified: bool) -> Json:
-    return _actions((Button.MORE,), page_name(offset, of_verified=of_verified))
-
-
-def _actions(buttons: Sequence[Button], name: UUID) -> Json:
-    elements = [
-        {
-            "type": "button",
-            "text": plain(button.label),
-            "action_id": f"gl:{button.value}",
-            "value": str(name),
-        }
-        for button in buttons
-    ]
-    return {"type": "actions", "elements": elements}
-
-
-def _message(heading: str, blocks: Sequence[Json]) -> Json:
-    above = [{"type": "section", "text": plain(heading)}] if heading else []
-    return {"response_type": "ephemeral", "text": heading or "…", "blocks": [*above, *blocks]}
-
-
-def _sentence(said: str) -> list[Json]:
-    return [{"type": "section", "text": plain(said)}]
-
-
-def ask_button(request_id: UUID) -> Json:
-    """Return the button that passes a question on, below a sentence."""
-    return _actions((Button.ASK_STAFF,), request_id)
+def _is_ephemeral(press: Pressed) -> bool:
+    return bool((press.body.get("container") or {}).get("is_ephemeral"))

@@ -25,11 +25,12 @@ from adapters.slack.commands.my_data import MyData
 from adapters.slack.commands.policies import HINTS, PolicyCommands
 from adapters.slack.commands.questions import Questions
 from adapters.slack.commands.staff import Staff
-from adapters.slack.commands.staff_queue import STAFF_FORM, VERIFY
+from adapters.slack.commands.staff_queue import VERIFY
 from adapters.slack.gateway.events import Events
 from adapters.slack.inbound import spot_of_interaction
 from adapters.slack.installs.installations import Installations, InstalledClients
 from adapters.slack.installs.tenants import InstalledTenants
+from adapters.slack.staff_views import STAFF_FORM
 from core.i18n import text
 
 logger = logging.getLogger(__name__)

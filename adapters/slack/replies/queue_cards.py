@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from adapters.buttons import ON_CARD
 from adapters.slack.api.rest import Rest
+from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.markup.dialect import as_written
 from adapters.slack.markup.text import words
 from adapters.slack.replies.outbound import Post
@@ -15,9 +16,9 @@ _CLOCKS = timedelta(minutes=5)
 """How far our clock and Slack's may differ."""
 
 
-async def show_card(rest: Rest, due: CardDue, card: QueueCard) -> str:
+async def show_card(workspaces: Workspaces, due: CardDue, card: QueueCard) -> str:
     """Show a request, as `ChatPlatform.show_card` does, and return the message's timestamp."""
-    channel, post = due.channel.channel, _post(card)
+    rest, channel, post = await _rest_of(workspaces, due), due.channel.channel, _post(card)
     metadata = {"event_type": _EVENT_TYPE, "event_payload": {"key": str(card.help_id)}}
     if (ts := due.message or await _standing(rest, due)) is None:
         return await rest.post(channel, None, post, metadata)
@@ -25,10 +26,16 @@ async def show_card(rest: Rest, due: CardDue, card: QueueCard) -> str:
     return ts
 
 
-async def remove_card(rest: Rest, due: CardDue) -> None:
+async def remove_card(workspaces: Workspaces, due: CardDue) -> None:
     """Delete the message of a request, as `ChatPlatform.remove_card` does."""
+    rest = await _rest_of(workspaces, due)
     if (ts := due.message or await _standing(rest, due)) is not None:
         await delete(rest, due.channel.channel, ts)
+
+
+async def _rest_of(workspaces: Workspaces, due: CardDue) -> Rest:
+    place = (due.channel.workspace, due.channel.enterprise)
+    return await Rest.of(workspaces, place, lambda: None)
 
 
 def _post(card: QueueCard) -> Post:

@@ -15,23 +15,16 @@ class ItemNumbers:
         self._missing: dict[int, int] = {}
         """How many items of the list at an indent are not shown so far."""
 
-    def counted(self, claim: Claim) -> Claim:
+    def counted(self, claim: Claim, *, missing: int = 0) -> Claim:
         """Return a claim with the number that it has among the items that are shown."""
-        if (item := self._item(claim)) is None:
+        item = _NUMBERED.fullmatch(claim.lead or "")
+        if item is None:
             return claim
-        number = int(item["number"]) - self._missing[len(item["indent"])]
-        return replace(claim, lead=f"{item['before']}{max(number, 1)}{item['after']}")
+        indent, number = len(item["indent"]), int(item["number"])
+        before = 0 if number == 1 else self._missing.get(indent, 0)
+        self._missing[indent] = before + missing
+        return replace(claim, lead=f"{item['before']}{max(number - before, 1)}{item['after']}")
 
     def pass_over(self, claim: Claim) -> None:
         """Take note of a claim that is not shown."""
-        if (item := self._item(claim)) is not None:
-            self._missing[len(item["indent"])] += 1
-
-    def _item(self, claim: Claim) -> re.Match[str] | None:
-        """Return what a claim's lead says, once a list that begins with it has begun."""
-        item = _NUMBERED.fullmatch(claim.lead or "")
-        if item is not None:
-            indent = len(item["indent"])
-            known = self._missing.get(indent, 0)
-            self._missing[indent] = 0 if item["number"] == "1" else known
-        return item
+        self.counted(claim, missing=1)

@@ -16,7 +16,6 @@ _PIECE = re.compile(r"[^}]*\}|[^}]+")
 _OBJECT = re.compile(r'\{\s*"')
 """How an object begins; in a string a quotation mark has a backslash before it."""
 _MISSING = re.compile(rf'"missing"\s*:\s*"({Missing.PART}|{Missing.ALL})"')
-_NUMBER = re.compile(r"\[?\d{1,6}\]?")
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -62,16 +61,11 @@ class JsonReader:
 
 
 def _integers(value: object) -> tuple[int, ...] | None:
-    """Return the numbers of a list; None: there is something else in it."""
+    """Return the numbers of a list, also `3.0` and `"[3]"`; None: there is something else in it."""
     if not isinstance(value, list):
         return None
-    numbers = []
-    for one in value:
-        if isinstance(one, str) and _NUMBER.fullmatch(one.strip()):
-            one = int(one.strip().strip("[]"))
-        if isinstance(one, float) and one.is_integer():
-            one = int(one)
-        if isinstance(one, bool) or not isinstance(one, int):
-            return None
-        numbers.append(one)
-    return tuple(dict.fromkeys(numbers))
+    written = (str(one).strip("[] ").removesuffix(".0") for one in value)
+    try:
+        return tuple(dict.fromkeys(map(int, written)))
+    except ValueError:
+        return None

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from core.generation.base import Claim, QuotedWords
 from core.markdown.code import code_in, masked, outside_code
-from core.markdown.fences import fence_opened_by
+from core.markdown.fences import is_block
 from core.markdown.locating import CodeKind
 from core.markdown.writing import lasting
 from core.text.sentences import Span, sentence_spans
 
 _ITEM = re.compile(r"(?:[-*•+]|(?P<number>\d{1,3})[.)])(?:[ \t]+|$)")
-_LAID_OUT = ("|", "$$")
-"""What a table or a formula on its own lines begins with."""
 _ENDLESS = re.compile(r"[.!?…]{40}|`{40}|~{40}")
 """No prose: a sentence's end or a fence would be looked for from every place in it."""
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t].*)?$", re.MULTILINE)
@@ -63,16 +61,16 @@ class ClaimCutter:
         feeds, lead = gap.count("\n"), None
         opens = opens or feeds > 0
         item = _ITEM.match(sentence) if opens else None
-        is_block = begins_block(sentence)
+        block = is_block(sentence)
         if item:
             mark = f"{item['number']}." if item["number"] else "-"
             indent = " " * (len(gap) - len(gap.rstrip(" ")))
             lead = "\n" * max(min(feeds, 2), 1) + f"{indent}{mark} "
             sentence = sentence[item.end() :]
-        elif is_block or (not self._is_first and (feeds > 1 or (opens and self._after_layout))):
+        elif block or (not self._is_first and (feeds > 1 or (opens and self._after_layout))):
             lead = "\n\n"
         self._is_first = False
-        self._after_layout = bool(item) or is_block or (self._after_layout and not opens)
+        self._after_layout = bool(item) or block or (self._after_layout and not opens)
         if text := _without_markers(sentence):
             yield Claim(text, quotes, lead)
 
@@ -86,12 +84,6 @@ def _without_headings(text: str) -> str:
 
 def _without_markers(text: str) -> str:
     return outside_code(text, lambda prose: _MARKERS.sub("", prose)).strip()
-
-
-def begins_block(text: str) -> bool:
-    """Return whether the text begins with code, a table or a formula on lines of its own."""
-    text = text.lstrip()
-    return text.startswith(_LAID_OUT) or fence_opened_by(text.partition("\n")[0]) is not None
 
 
 def _nests_code(text: str) -> bool:

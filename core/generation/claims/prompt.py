@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from core.generation.base import GenerationTask, Passage
 from core.generation.claims import instructions as told
-from core.generation.claims.layout import begins_block
 from core.generation.claims.sentences import NumberedSentence, Numbering
 from core.generation.history import newest_that_fit, told_turns
+from core.markdown.fences import is_block
 from core.markdown.writing import one_line
 from core.models import (
     EXPLAIN_QUOTE,
@@ -19,7 +19,6 @@ from core.models import (
     ConversationTurn,
     QuoteLocation,
     QuoteStatus,
-    ThreadMessage,
 )
 from core.providers.base import ChatMessage
 from core.text.characters import visible
@@ -88,7 +87,10 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     kept = newest_that_fit([_cost(turn) for turn in turns], room)
     passages = passages[:fit]
     history = [message for turn in turns[len(turns) - kept :] for message in turn]
-    thread = [_render_said(message, mark) for message in task.thread]
+    thread = [
+        _block("message", message.text, mark, by="asker" if message.by_asker else "other")
+        for message in task.thread
+    ]
     room -= _cost(history) + reckon_tokens(told.SAID_BEFORE)
     thread = thread[len(thread) - newest_that_fit([*map(reckon_tokens, thread)], room) :]
     shown = _shown(task, passages, numbering, mark)
@@ -196,25 +198,21 @@ def _quoted(
     if location is None:
         return [told.QUOTE_IS_ALL]
     touched = [p for p in passages if p.chunk.chunk_id in location.chunk_ids]
+    start, end = location.char_start or 0, location.char_end or 0
     numbers = [
         sentence.number
         for passage in touched
         for sentence in numbering.add(passage)
-        if location.char_start is None
-        or location.char_end is None
-        or (
-            passage.chunk.char_start + sentence.start < location.char_end
-            and location.char_start < passage.chunk.char_start + sentence.end
-        )
+        if passage.chunk.char_start + sentence.start < end
+        and start < passage.chunk.char_start + sentence.end
     ]
     if location.status is QuoteStatus.NOT_FOUND:
         words = told.QUOTE_IS_FOREIGN
     elif not numbers:
         words = told.QUOTE_IS_IN_BOOK
-    elif location.status is QuoteStatus.VERBATIM:
-        words = told.QUOTE_IS_VERBATIM
     else:
-        words = told.QUOTE_IS_ALTERED
+        is_verbatim = location.status is QuoteStatus.VERBATIM
+        words = told.QUOTE_IS_VERBATIM if is_verbatim else told.QUOTE_IS_ALTERED
     ends = dict.fromkeys((min(numbers, default=0), max(numbers, default=0)))
     named = " to ".join(f"[{number}]" for number in ends)
     return [_block("quote", quote, mark), words.format(numbers=named)]
@@ -230,10 +228,6 @@ def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[ChatMe
         asked.append(_block("question", turn.user_input, mark))
     said = visible(answer) or told.NOT_ANSWERED
     return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
-
-
-def _render_said(message: ThreadMessage, mark: str) -> str:
-    return _block("message", message.text, mark, by="asker" if message.by_asker else "other")
 
 
 def _render_passages(passages: Sequence[Passage], numbering: Numbering, mark: str) -> str:
@@ -268,7 +262,7 @@ def _sentences(found: Sequence[NumberedSentence]) -> str:
     lines: list[str] = []
     for sentence in found:
         text = visible(sentence.text).strip()
-        text = text if begins_block(text) else one_line(text)
+        text = text if is_block(text) else one_line(text)
         before = "\n" if sentence.opens and lines else ""
         lines.append(f"{before}[{sentence.number}]" + ("\n" if "\n" in text else " ") + text)
     return "\n".join(lines)

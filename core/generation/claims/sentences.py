@@ -1,12 +1,12 @@
 """The sentences of the evidence, each with the number that a model cites it by."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.generation.base import FindPlanted, Passage, QuotedWords, trust
-from core.generation.passages.pieces import LAID_OUT, LISTS
+from core.generation.passages.pieces import LAID_OUT, laid_out, tells
 from core.models import RetrievedChunk
-from core.text.sentences import Span, sentence_spans
+from core.text.sentences import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Numbering:
         read = Span(passage.start, passage.start + len(passage.text))
         inside = [
             Span(max(start, read.start), min(end, read.end))
-            for start, end in spans_of(passage.chunk)
+            for start, end, _ in laid_out(passage.chunk, LAID_OUT)
             if start < read.end and read.start < end
         ]
         planted = self._planted_in(passage.chunk)
@@ -88,7 +88,7 @@ class Numbering:
             for span in inside
             if passage.chunk.content_text[slice(*span)].strip() and not planted.touches(*span)
         ]
-        telling = [span for span in spans if _tells(passage.chunk, span)]
+        telling = [span for span in spans if tells(passage.chunk, *span)]
         return spans if self._with_all or not telling else telling
 
     def _follows(self, before: NumberedSentence, after: NumberedSentence) -> bool:
@@ -100,29 +100,3 @@ class Numbering:
     def _quoted(self, first: NumberedSentence, last: NumberedSentence) -> QuotedWords:
         text = self._chunks[first.chunk_number].content_text[first.start : last.end]
         return QuotedWords(first.chunk_number, text, first.start)
-
-
-def spans_of(chunk: RetrievedChunk) -> Iterator[Span]:
-    """Yield the spans of a chunk's sentences in order; a table, formula or code is one of them."""
-    text = chunk.content_text
-    spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
-    blocks = [Span(block.start, block.end) for block in chunk.blocks if block.kind in LAID_OUT]
-    prose = [
-        span
-        for span in spans
-        if not any(block.start < span.end and span.start < block.end for block in blocks)
-    ]
-    end = 0
-    for span in sorted([*prose, *blocks]) or [Span(0, len(text))]:
-        if span.start >= end:
-            yield span
-            end = span.end
-
-
-def _tells(chunk: RetrievedChunk, span: Span) -> bool:
-    """Return whether a sentence is of the text that answers, and not of what stands around it."""
-    return not any(
-        block.start < span.end and span.start < block.end
-        for block in chunk.blocks
-        if block.kind not in LAID_OUT | LISTS
-    )

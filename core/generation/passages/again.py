@@ -78,7 +78,6 @@ def _overlaps(piece: Piece, quotes: Sequence[QuotedWords]) -> bool:
     """Return whether some of a piece was quoted."""
     return any(
         quote.chunk_number == piece.chunk_number
-        and quote.start is not None
         and piece.start < quote.start + len(quote.text)
         and quote.start < piece.end
         for quote in quotes

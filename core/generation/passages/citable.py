@@ -33,12 +33,6 @@ _SIGNPOST = re.compile(
     r"|discuss|examine|learn|look at|see how|cover|introduce|explain|return to|talk about)\b",
     re.I | re.S,
 )
-_EXERCISE = re.compile(
-    r"(?:Exercise|Problem|Question|Quiz|Assignment|Task|Hint|Solution)s?\s*[\d.]*\s*[:.)]"
-    r"|(?:Explain|Calculate|Compute|Discuss|Describe|Sketch|Draw|Identify|Determine|List|Prove"
-    r"|Summarize|Evaluate|Fill in|True or false|Write a|Try to|Choose the|Select the)\b",
-    re.I,
-)
 _EXERCISE_HEADING = re.compile(
     r"[\W\d]*(?:exercises?|problems?|problem sets?|quiz(?:zes)?|homework|assignments?|test yourself"
     r"|(?:\w+[ -]){0,2}questions|references|bibliography|further reading)\W*",
@@ -52,9 +46,9 @@ _PRONOUN = re.compile(
 def is_citable(sentence: str, *, punctuated: bool = True) -> bool:
     """Return whether the sentence says something by itself.
 
-    Refused are fragments, questions, captions, pointers ("See Figure 3."), signposts ("In
-    this chapter ...") and exercises. `punctuated`: the text around it ends its sentences with
-    full stops; where it does not (slides), a line without one is no fragment.
+    Refused are fragments, questions, captions, pointers ("See Figure 3.") and signposts ("In this
+    chapter ..."). `punctuated`: the text around it ends its sentences with full stops; where it
+    does not (slides), a line without one is no fragment.
     """
     if _ASKS.search(sentence):
         return False
@@ -64,12 +58,7 @@ def is_citable(sentence: str, *, punctuated: bool = True) -> bool:
         return False
     if _STARTS_SMALL.match(sentence) and not sentence.startswith("`"):
         return False
-    if (
-        _CAPTION.match(sentence)
-        or _POINTER.match(sentence)
-        or _SIGNPOST.match(sentence)
-        or _EXERCISE.match(sentence)
-    ):
+    if any(said.match(sentence) for said in (_CAPTION, _POINTER, _SIGNPOST)):
         return False
     return SHORTEST <= count_tokens(sentence) <= LONGEST
 

@@ -1,6 +1,5 @@
 """Cuts the evidence into what a passage is made of: sentences, and blocks that stay whole."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -11,21 +10,18 @@ from core.generation.passages.citable import (
     is_punctuated,
     leans_on_previous,
 )
-from core.markdown.code import fences_in
-from core.markdown.fences import fence_opened_by
+from core.markdown.fences import is_block
 from core.markdown.writing import one_line
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
 
 PROSE = "prose"
 LISTS = frozenset({"list", "ordered_list"})
-LAID_OUT = frozenset({"table", "formula", "code"})
+TABLE = "table"
+LAID_OUT = frozenset({TABLE, "formula", "code"})
 """Blocks that say little without the sentences around them."""
 WORDS_A_LINE = 7
 _ANNOUNCING = ":："
-_OPENERS = frozenset("-*•+>`~|$")
-"""What a block begins with, if not with a number."""
-_MARK = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +103,10 @@ def _is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
 def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
     text = chunk.content_text
     punctuated, is_read = is_punctuated(text), not is_exercise(chunk.headings)
-    unfit = [block for block in chunk.blocks if block.kind not in LISTS | LAID_OUT]
     end = 0
     for start, stop, kind in _parts(chunk):
         quote = text[start:stop]
-        tells = not any(block.start < stop and start < block.end for block in unfit)
-        tells = tells and not _has_empty_fence(quote)
-        prose = kind == PROSE
+        fit = tells(chunk, start, stop)
         yield Piece(
             chunk_number=number,
             start=start,
@@ -121,23 +114,20 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
             quote=quote,
             kind=kind,
             place=(chunk.document_id, chunk.char_start + start),
-            citable=tells and (not prose or (is_read and is_citable(quote, punctuated=punctuated))),
-            shown=tells,
+            citable=fit
+            and (kind != PROSE or (is_read and is_citable(quote, punctuated=punctuated))),
+            shown=fit,
             follows=end > 0,
             opens=end == 0 or "\n" in text[end:start],
         )
         end = stop
 
 
-def _has_empty_fence(quote: str) -> bool:
-    return any(not code.content.strip() for code in fences_in(quote))
-
-
 def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of sentences and blocks; one that announces a block is of it."""
     text = chunk.content_text
     parts: list[tuple[int, int, str]] = []
-    for start, end, kind in _laid_out(chunk):
+    for start, end, kind in laid_out(chunk, LISTS | LAID_OUT):
         announced = (
             kind != PROSE
             and parts
@@ -148,18 +138,20 @@ def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
     yield from parts
 
 
-def _laid_out(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
-    """Yield the spans of sentences and of whole blocks, in order and apart from one another."""
+def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of sentences and of whole blocks of some kinds, in order, apart, each once.
+
+    In a course of an older format, which knows no blocks, a table or formula counts as code and
+    each item of a list as a sentence.
+    """
     text = chunk.content_text
     spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
-    blocks = [(b.start, b.end, b.kind) for b in chunk.blocks if b.kind in LISTS | LAID_OUT]
-    parts = [*blocks] if chunk.blocks else [*_blocks_in(text, spans)]
-    inside = [(start, end) for start, end, _ in parts]
-    parts += [
-        (start, end, PROSE)
-        for start, end in spans
-        if not any(first < end and start < last for first, last in inside)
-    ]
+    blocks = [(b.start, b.end, b.kind) for b in chunk.blocks if b.kind in kinds]
+    parts = [*blocks]
+    for start, end in spans:
+        if not any(first < end and start < last for first, last, _ in blocks):
+            is_unknown = not chunk.blocks and is_block(text[start:end])
+            parts.append((start, end, "code" if is_unknown else PROSE))
     end = 0
     for part in sorted(parts):
         if part[0] >= end:
@@ -167,28 +159,10 @@ def _laid_out(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
             end = part[1]
 
 
-def _blocks_in(text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int, str]]:
-    """Yield the blocks of a text whose layout the index does not know."""
-    if not any(text[span.start] in _OPENERS or text[span.start].isdecimal() for span in spans):
-        return
-    items: list[Span] = []
-    for span in spans:
-        marked = _MARK.match(text, span.start) is not None
-        if items and (marked or "\n" not in text[items[-1].end : span.start]):
-            items.append(span)
-            continue
-        if items:
-            yield items[0].start, items[-1].end, "list"
-        items = [span] if marked else []
-        if not items and (kind := _kind(text[span.start : span.end])) is not None:
-            yield span.start, span.end, kind
-    if items:
-        yield items[0].start, items[-1].end, "list"
-
-
-def _kind(quote: str) -> str | None:
-    if fence_opened_by(quote.partition("\n")[0]):
-        return "code"
-    if quote.startswith("|"):
-        return "table"
-    return "formula" if quote.startswith("$$") else None
+def tells(chunk: RetrievedChunk, start: int, end: int) -> bool:
+    """Return whether a stretch is of the text that answers, and not of what stands around it."""
+    return not any(
+        block.start < end and start < block.end
+        for block in chunk.blocks
+        if block.kind not in LAID_OUT | LISTS
+    )

@@ -11,8 +11,8 @@ from core.embeddings.sentences import vectors_of
 from core.generation.base import GenerationTask
 from core.generation.passages.definitions import gives_definition
 from core.generation.passages.inquiry import Inquiry
-from core.generation.passages.pieces import LAID_OUT, Piece
-from core.models import RetrievedChunk
+from core.generation.passages.pieces import LAID_OUT, TABLE, Piece
+from core.models import QuoteLocation, RetrievedChunk
 
 MEANING = 0.7
 WORDS = 0.5
@@ -22,14 +22,14 @@ HEADING = 0.4
 """What a question term counts that only the heading has."""
 DEFINITION = 0.2
 """What a sentence that gives the definition asked for gains."""
+AHEAD = 0.08
+"""By how much a table's score by words must exceed that of all prose, so that it may answer."""
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
 """Characters over which nearness to the quote fades to about a third."""
 EMBEDDED = 16
 LONGEST_EMBEDDED = 300
 """Pieces that are compared by meaning; characters of each where it is embedded for that."""
-RELEVANT = 0.5
-"""Similarity score from which a chunk counts though it shares no word with the question."""
 SAME = 0.8
 """Share of a text's terms that another has, from which it only says the same again."""
 
@@ -52,8 +52,6 @@ async def rank(
         EmbeddingError: when the embedder gives no usable vectors.
     """
     scored = _speaking(_by_words(pieces, task, inquiry), inquiry)
-    if not _is_relevant(scored, task.evidence, inquiry):
-        return []
     best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
     kept = [scored[i] for i in sorted(best)]
     cosines = await _cosines([s.piece for s in kept], task.evidence, inquiry, embedder)
@@ -71,32 +69,43 @@ def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
 def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -> list[Scored]:
     """Return the pieces that may answer, with all of their score that needs no model."""
     headings = [frozenset(task.encode_terms(" ".join(c.headings))) for c in task.evidence]
-    nearness = _nearness_to_quote(task)
     scored: list[Scored] = []
     for piece in filter(lambda piece: piece.citable, pieces):
         terms = frozenset(task.encode_terms(piece.quote))
-        above = headings[piece.chunk_number] - terms
-        score = WORDS * (inquiry.coverage(terms) + HEADING * inquiry.coverage(above))
-        score += CHUNK * task.evidence[piece.chunk_number].similarity_score + nearness(piece)
+        read = [terms] if piece.kind != TABLE else _rows(piece.quote, task.encode_terms)
+        own = max(read, key=inquiry.coverage, default=terms)
+        above = headings[piece.chunk_number] - own
+        score = WORDS * (inquiry.coverage(own) + HEADING * inquiry.coverage(above))
+        score += CHUNK * task.evidence[piece.chunk_number].similarity_score
+        score += _nearness(piece, task.quote_location)
         if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
             score += DEFINITION
         scored.append(Scored(piece, terms, score))
     return scored
 
 
+def _rows(table: str, encode_terms: Callable[[str], Sequence[int]]) -> list[frozenset[int]]:
+    """Return the terms of each row of a table in Markdown, with those of its head.
+
+    A long table has more words than any sentence, and they do not stand together.
+    """
+    lines = [line for line in table.split("\n") if line.strip()]
+    first = next((n for n, line in enumerate(lines) if line.lstrip().startswith("|")), 0)
+    head = " ".join(lines[: first + 1])
+    return [frozenset(encode_terms(f"{head} {row}")) for row in lines[first + 2 :]]
+
+
 def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
-    """Return the pieces without tables, formulas and code, unless these alone have its words."""
+    """Return the pieces that may answer: prose, and tables well ahead of it by their words.
+
+    Formulas and code answer only where no prose has a word of the question.
+    """
     prose = [s for s in scored if s.piece.kind not in LAID_OUT]
-    return prose if any(inquiry.coverage(s.terms) for s in prose) else list(scored)
-
-
-def _is_relevant(
-    scored: Sequence[Scored], evidence: Sequence[RetrievedChunk], inquiry: Inquiry
-) -> bool:
-    """Return whether anything shares a word with the question or means something like it."""
-    return any(inquiry.coverage(s.terms) for s in scored) or any(
-        evidence[s.piece.chunk_number].similarity_score >= RELEVANT for s in scored
-    )
+    if not any(inquiry.coverage(s.terms) for s in prose):
+        return list(scored)
+    mark = max(s.score for s in prose) + AHEAD
+    ahead = [s for s in scored if s.piece.kind == TABLE and s.score > mark]
+    return [s for s in scored if s.piece.kind not in LAID_OUT or s in ahead]
 
 
 async def _cosines(
@@ -142,18 +151,11 @@ def _heading(chunk: RetrievedChunk) -> str:
     return chunk.headings[-1] if chunk.headings else chunk.page_title
 
 
-def _nearness_to_quote(task: GenerationTask) -> Callable[[Piece], float]:
+def _nearness(piece: Piece, quote: QuoteLocation | None) -> float:
     """Return the bonus of a piece for standing near the quoted passage."""
-    quote = task.quote_location
-    if quote is None or quote.char_start is None or quote.char_end is None:
-        return lambda _: 0.0
-    start, end, document = quote.char_start, quote.char_end, quote.document_id
-
-    def nearness(piece: Piece) -> float:
-        in_document, position = piece.place
-        if in_document != document:
-            return 0.0
-        distance = max(start - position - len(piece.quote), position - end, 0)
-        return NEAR_QUOTE * math.exp(-distance / QUOTE_REACH)
-
-    return nearness
+    document, start = piece.place
+    if quote is None or quote.document_id != document:
+        return 0.0
+    first, end = quote.char_start or 0, quote.char_end or 0
+    distance = max(first - start - len(piece.quote), start - end, 0)
+    return NEAR_QUOTE * math.exp(-distance / QUOTE_REACH)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from core.generation.base import Claim, QuotedWords
 from core.generation.passages.pieces import PROSE, Piece
@@ -24,9 +25,11 @@ def claims_of(windows: Sequence[Window], evidence: Sequence[RetrievedChunk]) -> 
         chunk = evidence[own[0].pieces[0].chunk_number]
         heading: str | None = place_of(chunk)
         for window in own:
-            for number, run in enumerate(_by_chunk(window)):
-                opens = run[0].opens if number else True
-                yield _claim(run, window, evidence, heading, "\n\n" if opens else None)
+            by_chunk = groupby(window.pieces, key=lambda piece: piece.chunk_number)
+            for number, (_, run) in enumerate(by_chunk):
+                pieces = list(run)
+                opens = pieces[0].opens if number else True
+                yield _claim(pieces, window, evidence, heading, "\n\n" if opens else None)
                 heading = None
 
 
@@ -34,16 +37,6 @@ def place_of(chunk: RetrievedChunk) -> str:
     """Return what a passage's section is called: its page, and its heading where it has one."""
     own = chunk.section_heading or (chunk.headings[-1] if chunk.headings else None)
     return chunk.page_title if own in {None, chunk.page_title} else f"{chunk.page_title} › {own}"
-
-
-def _by_chunk(window: Window) -> Iterator[list[Piece]]:
-    run: list[Piece] = []
-    for piece in window.pieces:
-        if run and run[-1].chunk_number != piece.chunk_number:
-            yield run
-            run = []
-        run.append(piece)
-    yield run
 
 
 def _claim(

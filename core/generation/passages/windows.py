@@ -4,7 +4,7 @@ That the sentences around the best two answer more than the best three by themse
 on textbooks; docs/measuring.md has the figures.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -20,6 +20,9 @@ AFTER = 3
 """Pieces that a passage has before and after the one that it is chosen for."""
 FURTHEST = 2
 """Pieces that it may begin before that one where what it would begin with leans."""
+OPENING = 5
+"""Pieces before a passage that are shown, too, where its section begins with them and they have
+room: what a section is about stands there."""
 WORTHWHILE = 0.7
 """Share of the best score that the centre of a further passage must reach."""
 ROOM = 30
@@ -44,28 +47,29 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
     passages have no more words than `most_words` together. Passages that meet become one.
     """
     positions = {piece: position for position, piece in enumerate(pieces)}
-    found: list[tuple[range, set[int]]] = []
+    taken: set[int] = set()
+    centres: list[int] = []
     said: list[frozenset[int]] = []
     best_first = sorted(ranked, key=lambda scored: -scored.score)
     most = max(most_words // WORDS_A_PASSAGE, 1)
     for scored in best_first:
-        if len(said) == most or scored.score < WORTHWHILE * best_first[0].score:
+        if len(centres) == most or scored.score < WORTHWHILE * best_first[0].score:
             break
         centre = positions[scored.piece]
-        taken = {position for window, _ in found for position in window}
         room = most_words - sum(pieces[position].words for position in taken)
         if centre in taken or says_again(scored.terms, said):
             continue
-        if found and max(scored.piece.words, ROOM) > room:
+        if taken and max(scored.piece.words, ROOM) > room:
             continue
         said.append(scored.terms)
-        found = _joined(pieces, found, _around(pieces, centre, taken, room), centre)
-    return [_window(pieces, window, centres) for window, centres in found]
+        centres.append(centre)
+        taken.update(_around(pieces, centre, taken, room))
+    return _windows(pieces, _with_openings(pieces, taken, most_words), centres)
 
 
 def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
     """Return the first pieces that can be shown, one at least where there is any."""
-    found: list[range] = []
+    found: list[int] = []
     words = 0
     for position, piece in enumerate(pieces):
         if not piece.shown or not (piece.citable or found):
@@ -73,11 +77,8 @@ def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
         words += piece.words
         if found and words > most_words:
             break
-        if found and found[-1].stop == position and piece.follows:
-            found[-1] = range(found[-1].start, position + 1)
-        else:
-            found.append(range(position, position + 1))
-    return [_window(pieces, window, set()) for window in found]
+        found.append(position)
+    return _windows(pieces, found, [])
 
 
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:
@@ -107,30 +108,39 @@ def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) ->
     return range(start, end + 1)
 
 
-def _joined(
-    pieces: Sequence[Piece], found: list[tuple[range, set[int]]], window: range, centre: int
-) -> list[tuple[range, set[int]]]:
-    """Return the passages with one more; those that it meets become one with it."""
-    centres = {centre}
-    apart: list[tuple[range, set[int]]] = []
-    place = len(found)
-    for number, (known, own) in enumerate(found):
-        if _meet(pieces, known, window):
-            window = range(min(known.start, window.start), max(known.stop, window.stop))
-            centres |= own
-            place = min(place, number)
+def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) -> set[int]:
+    """Return the positions of pieces with those of what their sections begin with, if near."""
+    whole = set(taken)
+    room = most_words - sum(pieces[position].words for position in taken)
+    for position in sorted(taken):
+        first = position
+        while pieces[first].follows and position - first < OPENING and first - 1 not in whole:
+            first -= 1
+        opening = pieces[first:position]
+        words = sum(piece.words for piece in opening)
+        if pieces[first].follows or words > room or not all(piece.shown for piece in opening):
+            continue
+        if opening and opening[0].citable:
+            whole.update(range(first, position))
+            room -= words
+    return whole
+
+
+def _windows(
+    pieces: Sequence[Piece], taken: Collection[int], centres: Sequence[int]
+) -> list[Window]:
+    """Return the runs of neighbours among the pieces at some positions, by their first centre."""
+    runs: list[list[int]] = []
+    for position in sorted(taken):
+        if runs and runs[-1][-1] + 1 == position and pieces[position].follows:
+            runs[-1].append(position)
         else:
-            apart.append((known, own))
-    return [*apart[:place], (window, centres), *apart[place:]]
-
-
-def _meet(pieces: Sequence[Piece], one: range, other: range) -> bool:
-    """Return whether two passages overlap, or one follows right after the other."""
-    first, second = sorted((one, other), key=lambda window: window.start)
-    touching = first.stop == second.start and pieces[second.start].follows
-    return second.start < first.stop or touching
-
-
-def _window(pieces: Sequence[Piece], window: range, centres: set[int]) -> Window:
-    shown = tuple(pieces[position] for position in window)
-    return Window(shown, frozenset(pieces[position] for position in centres))
+            runs.append([position])
+    runs.sort(key=lambda run: min((n for n, c in enumerate(centres) if c in run), default=0))
+    return [
+        Window(
+            tuple(pieces[position] for position in run),
+            frozenset(pieces[position] for position in run if position in centres),
+        )
+        for run in runs
+    ]

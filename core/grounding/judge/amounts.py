@@ -34,32 +34,24 @@ _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
     "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
 )
-_SPELLED_FROM: dict[int, tuple[str, ...]] = {
-    0: (_CARDINALS,),
-    1: (_ORDINALS,),
-    2: (
-        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-        "deux trois quatre cinq six sept huit neuf dix onze douze",
-        "dos tres cuatro cinco seis siete ocho nueve diez once doce",
-        "due tre quattro cinque sei sette otto nove dieci undici dodici",
-        "dois três quatro cinco seis sete oito nove dez onze doze",
-        "twee drie vier vijf zes zeven acht negen tien elf twaalf",
-    ),
-}
-"""Lists of number words by the value of their first."""
+_SPELLED_FROM = (
+    (0, _CARDINALS),
+    (1, _ORDINALS),
+    (2, "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"),
+    (2, "deux trois quatre cinq six sept huit neuf dix onze douze"),
+    (2, "dos tres cuatro cinco seis siete ocho nueve diez once doce"),
+    (2, "due tre quattro cinque sei sette otto nove dieci undici dodici"),
+    (2, "dois três quatro cinco seis sete oito nove dez onze doze"),
+    (2, "twee drie vier vijf zes zeven acht negen tien elf twaalf"),
+)
+"""Number words, with the value of the first of each list."""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _OTHERS = {"half": "0.5", "quarter": "0.25", "twice": "2", "double": "2", "dozen": "12"}
-
-
-def _spelled_numbers() -> Iterator[tuple[str, Decimal]]:
-    for first, found in _SPELLED_FROM.items():
-        for names in found:
-            yield from ((word, Decimal(n)) for n, word in enumerate(names.split(), first))
-    yield from ((word, Decimal(10 * n)) for n, word in enumerate(_TENS, 2))
-    yield from ((word, Decimal(value)) for word, value in _OTHERS.items())
-
-
-_SPELLED = dict(_spelled_numbers())
+_SPELLED = {
+    **{word: Decimal(n) for m, names in _SPELLED_FROM for n, word in enumerate(names.split(), m)},
+    **{word: Decimal(10 * n) for n, word in enumerate(_TENS, 2)},
+    **{word: Decimal(value) for word, value in _OTHERS.items()},
+}
 _FIGURES = frozenset(_CARDINALS.split()[3:]) | frozenset(_TENS)
 _GROUPED = r"\d{1,3}(?:[.,]\d{3})+"
 _AMOUNT = re.compile(

@@ -1,6 +1,5 @@
 """Fits the mark of a judging model on the sentences of a book, as they stand and altered."""
 
-import math
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,6 @@ _FEWEST_SENTENCES = 4
 _WORD = re.compile(r"[^\W\d_]+")
 _TELLING = 0.8
 """Weight of a word whose change changes what is said."""
-_NEAREST_TO_CERTAIN = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +65,7 @@ def fitted_mark(likely: Sequence[float], truths: Sequence[bool], usual: float) -
     places = sorted({*likely})
     between = [(one + other) / 2 for one, other in pairwise(places)]
     trials = [_tried(mark, likely, truths) for mark in (usual, *between)]
-    return min(
-        trials,
-        key=lambda found: (
-            round(found.dropped + found.passed, 9),
-            abs(_log_odds(found.mark) - _log_odds(usual)),
-        ),
-    )
+    return min(trials, key=lambda one: (round(one.dropped + one.passed, 9), abs(one.mark - usual)))
 
 
 def _tried(mark: float, likely: Sequence[float], truths: Sequence[bool]) -> FittedMark:
@@ -82,11 +74,6 @@ def _tried(mark: float, likely: Sequence[float], truths: Sequence[bool]) -> Fitt
     false = [p for p, is_true in pairs if not is_true]
     dropped = sum(p < mark for p in true) / len(true)
     return FittedMark(mark, dropped, sum(p >= mark for p in false) / len(false))
-
-
-def _log_odds(probability: float) -> float:
-    bounded = min(max(probability, _NEAREST_TO_CERTAIN), 1 - _NEAREST_TO_CERTAIN)
-    return math.log(bounded / (1 - bounded))
 
 
 def _of_chunk(chunk: Chunk, other: Chunk, chance: random.Random) -> Iterator[MadeClaim]:

@@ -31,10 +31,9 @@ def certain_flaw(claim: CitedClaim) -> Flaw | None:
 
     That is code, a link or a mention, a number or its unit, or a name with digits.
     """
-    code = [" ".join(found.content.split()) for found in code_in(claim.text)]
     source = [*claim.sentences, *claim.headings]
     prose = without_code(claim.text)
-    if not has_all_code(code, source):
+    if any(_found_in(code.content, "\n".join(source)) is None for code in code_in(claim.text)):
         return Flaw.CODE
     if adds_link(prose, claim.sentences, around=claim.around):
         return Flaw.LINK
@@ -47,12 +46,6 @@ def is_copied(claim: CitedClaim) -> bool:
     """Return whether the claim is all of a cited sentence, or all of them, word for word."""
     cited = {*map(_plain, claim.sentences), _plain(" ".join(claim.sentences))}
     return _plain(claim.text) in cited
-
-
-def has_all_code(code: Sequence[str], quoted: Sequence[str]) -> bool:
-    """Return whether the quotes hold all of the code as whole words, blanks aside."""
-    source = "\n".join(quoted)
-    return all(_found_in(part, source) is not None for part in code)
 
 
 def adds_link(prose: str, quoted: Sequence[str], *, around: Sequence[str] = ()) -> bool:
@@ -97,10 +90,10 @@ def _found_in(code: str, source: str) -> str | None:
 
     Blanks may differ, and so may the parentheses of a call without arguments.
     """
-    parts = [re.escape(part) for part in _CODE_PART.findall(code.removesuffix("()"))]
+    code = code.strip().removesuffix("()").strip()
+    parts = [re.escape(part) for part in _CODE_PART.findall(code)]
     if not parts:
         return ""
-    code = code.removesuffix("()").strip()
     before = r"(?<![\w.])" if code[0].isalnum() else ""
     after = r"(?!\w)" if code[-1].isalnum() else ""
     found = re.search(before + r"\s*".join(parts) + after, source)

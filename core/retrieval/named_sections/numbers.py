@@ -26,24 +26,16 @@ _HEADING = re.compile(
     rf"\s*(?:(?P<label>§+|[^\W\d_]+\.?)\s*)?0*(?P<number>{NUMBER})(?!\w|\.\d)[\W_]*", re.IGNORECASE
 )
 _DIGITS = re.compile(NUMBER, re.IGNORECASE)
-_SAME_KINDS = {
-    "sec": "section",
-    "subsection": "section",
-    "abschnitt": "section",
-    "paragraf": "§",
-    "paragraph": "§",
-    "ch": "chapter",
-    "chap": "chapter",
-    "kapitel": "chapter",
-    "kap": "chapter",
-    "chapitre": "chapter",
-    "capítulo": "chapter",
-    "art": "article",
-    "artikel": "article",
-    "teil": "part",
-    "lektion": "lesson",
-    "modul": "module",
+_OTHER_NAMES = {
+    "section": "sec subsection abschnitt",
+    "§": "paragraf paragraph",
+    "chapter": "ch chap kapitel kap chapitre capítulo",
+    "article": "art artikel",
+    "part": "teil",
+    "lesson": "lektion",
+    "module": "modul",
 }
+_SAME_KINDS = {name: kind for kind, names in _OTHER_NAMES.items() for name in names.split()}
 _DIVISIONS = frozenset(
     {"section", "chapter", "part", "unit", "module", "lesson", "lecture", "week"}
 )

@@ -107,9 +107,7 @@ def _names(section: SectionRecord) -> Iterator[str]:
 
 
 def _by_url(name: str, section: SectionRecord) -> bool:
-    if "/" not in name and "#" not in name:
-        return False
-    if section.url is None:
+    if section.url is None or not {"/", "#"} & {*name}:
         return False
     wanted, have = unquote(name.strip()), unquote(section.url)
     parts = urlsplit(have)

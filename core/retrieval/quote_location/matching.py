@@ -34,12 +34,7 @@ _LOWEST_SCORE = 0.6
 _LONG_GAP = 4
 _LONG_GAP_COST = 0.5
 
-_BLOCK = 1 << 15  # bounds the temporary arrays, and keeps them in the cache
 _DOCUMENT_BREAK = "\n"  # no letter, so no quote matches across it
-_ASCII_KEPT = np.array([chr(code).isalnum() for code in range(128)])
-_ASCII_LOWER = bytes(range(256)).lower()
-_ASCII_DROPPED = bytes(code for code in range(128) if not _ASCII_KEPT[code])
-_ASCII_TABLE = {code: chr(code).lower() if _ASCII_KEPT[code] else "" for code in range(128)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +48,6 @@ class QuoteMatch:
         char_start: First character of the passage in the document's own text.
         char_end: One past its last letter or digit.
         score: 0 to 1, likeness of the aligned part of the quote to the passage.
-        coverage: 0 to 1, the share of the quote that was aligned; below 1 when
-            the quote carries words that are not the book's.
     """
 
     status: QuoteStatus
@@ -62,7 +55,6 @@ class QuoteMatch:
     char_start: int = 0
     char_end: int = 0
     score: float = 0.0
-    coverage: float = 0.0
 
 
 _NOT_FOUND = QuoteMatch(QuoteStatus.NOT_FOUND)
@@ -102,7 +94,8 @@ class BookText:
         self._text = _DOCUMENT_BREAK.join(letters for letters, _ in folded)
         lengths = np.array([len(letters) for letters, _ in folded], np.int64)
         self._ends = np.cumsum(lengths + 1) - 1
-        self._offsets = _joined([np.append(offsets, np.int32(-1)) for _, offsets in folded])
+        offsets = [np.append(places, np.int32(-1)) for _, places in folded]
+        self._offsets = np.concatenate([np.empty(0, np.int32), *offsets])
         self._grams = _gram_buckets(self._text)
 
     def locate(self, quote: str) -> QuoteMatch:
@@ -139,7 +132,6 @@ class BookText:
             int(self._offsets[found.book_start]),
             int(self._offsets[found.book_end - 1]) + 1,
             Levenshtein.normalized_similarity(mine, self._text[found.book_start : found.book_end]),
-            len(mine) / len(quote),
         )
 
     def _document_at(self, position: int) -> int:
@@ -246,61 +238,26 @@ def _gap_cost(length: int) -> float:
 
 def _gram_buckets(text: str) -> NDArray[np.uint32]:
     """Return the hash bucket of every run of `_GRAM` characters, in order."""
-    buckets = np.empty(max(0, len(text) - _GRAM + 1), np.uint32)
-    for start in range(0, len(buckets), _BLOCK):
-        codes = _code_points(text[start : start + _BLOCK + _GRAM - 1])
-        length = len(codes) - _GRAM + 1
-        value = codes[:length].copy()
-        for shift in range(1, _GRAM):
-            value *= _MULTIPLIER
-            value += codes[shift : shift + length]
+    # "surrogatepass": a chat may deliver half of a surrogate pair.
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    length = max(0, len(codes) - _GRAM + 1)
+    value = codes[:length].copy()
+    for shift in range(1, _GRAM):
         value *= _MULTIPLIER
-        buckets[start : start + length] = value >> np.uint32(32 - _BUCKET_BITS)
-    return buckets
+        value += codes[shift : shift + length]
+    value *= _MULTIPLIER
+    return value >> np.uint32(32 - _BUCKET_BITS)
 
 
 def _fold(text: str) -> tuple[str, Offsets]:
     """Return the folded letters and digits of `text`, and where each stood."""
-    parts: list[str] = []
-    offsets: list[Offsets] = []
-    # Folding looks at one character at a time, so blocks may cut anywhere.
-    for start in range(0, len(text), _BLOCK):
-        folded, places = _fold_block(text[start : start + _BLOCK])
-        parts.append(folded)
-        offsets.append(places + np.int32(start))
-    return "".join(parts), _joined(offsets)
-
-
-def _fold_block(block: str) -> tuple[str, Offsets]:
-    foreign = {} if block.isascii() else _foreign_foldings(block)
-    if not any(foreign.values()):
-        # Each foreign mark becomes "?", which is dropped but keeps its place.
-        raw = block.encode("ascii", "replace")
-        kept = np.flatnonzero(_ASCII_KEPT[np.frombuffer(raw, np.uint8)])
-        return raw.translate(_ASCII_LOWER, _ASCII_DROPPED).decode("ascii"), kept.astype(np.int32)
-    table = _ASCII_TABLE | foreign
-    lengths = np.zeros(max(table) + 1, np.uint8)
-    lengths[list(table)] = [len(folded) for folded in table.values()]
-    places = np.arange(len(block), dtype=np.int32)
-    return block.translate(table), np.repeat(places, lengths[_code_points(block)])
-
-
-def _foreign_foldings(block: str) -> dict[int, str]:
-    """Return what each non-ASCII character of `block` folds to, by code point."""
-    codes = _code_points(block)
-    return {code: _fold_character(chr(code)) for code in np.unique(codes[codes > 127]).tolist()}
+    table = {character: _fold_character(character) for character in set(text)}
+    folded = [table[character] for character in text]
+    lengths = np.fromiter(map(len, folded), np.intp, len(folded))
+    return "".join(folded), np.repeat(np.arange(len(text), dtype=np.int32), lengths)
 
 
 @lru_cache(maxsize=1 << 14)
 def _fold_character(character: str) -> str:
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
     return "".join(part for part in folded if part.isalnum())
-
-
-def _code_points(text: str) -> NDArray[np.uint32]:
-    # "surrogatepass": a chat may deliver half of a surrogate pair.
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def _joined(arrays: list[Offsets]) -> Offsets:
-    return np.concatenate(arrays) if arrays else np.zeros(0, np.int32)

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.buttons import Button, custom_id
-from adapters.slack.commands.staff_queue import STAFF_FORM
+from adapters.slack.staff_views import STAFF_FORM
 from core.errors import StoreError
 from core.help_requests.base import HelpState, help_id_for
 from core.help_requests.store import HelpRequestRow

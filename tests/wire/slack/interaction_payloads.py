@@ -101,7 +101,7 @@ def view_event_payload(interaction: Interaction, *, cleared: bool = False) -> Js
 def find_action(holder: Message | View, action_id: str, choice: str | None) -> Json:
     """Return the action of pressing an element, by its action id.
 
-    `choice` is a value: of an option, or of one of two feedback buttons.
+    `choice` is a value: of an option, of one of two feedback buttons, or of one of many buttons.
 
     Raises:
         LookupError: There is no such element, or no such choice.
@@ -109,6 +109,8 @@ def find_action(holder: Message | View, action_id: str, choice: str | None) -> J
     blocks = _numbered(holder)["blocks"] if isinstance(holder, Message) else holder.body["blocks"]
     for block in blocks:
         for element in [*block.get("elements", []), block.get("accessory") or {}]:
+            if element.get("type") == "button" and choice not in (None, element.get("value")):
+                continue
             if element.get("action_id") == action_id and element.get("type") in _CLICKABLE:
                 return {
                     "type": element["type"],

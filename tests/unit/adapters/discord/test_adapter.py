@@ -150,7 +150,7 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
     monkeypatch.setattr("adapters.discord.backfill.catch_up.missed", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     monkeypatch.setattr(notes, "last", last)
-    monkeypatch.setattr(adapter, "_message", take_in)
+    monkeypatch.setattr(adapter._messages, "_message", take_in)
     await adapter.connected(0, resumed=False)
     assert taken == [101, 103]
     assert notes.noted == [ShardRange(0, 2)]

@@ -57,7 +57,9 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try again at once; no connection is taken for dead, however slow the machine is."""
     monkeypatch.setattr(module, "_AGAIN_AFTER", (0.0, 0.01))
+    monkeypatch.setattr(module, "_SILENT", 1_000.0)
 
 
 @asynccontextmanager
@@ -208,6 +210,7 @@ async def test_a_silent_discord_does_not_hold_the_start_up(
 
 async def test_a_dead_connection_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is heard for two heartbeats after what was missed."""
+    monkeypatch.setattr(module, "_SILENT", 2.0)
     server = Server(sending(RESUMED), sending(said(11), RESUMED))
     async with replaying(server, monkeypatch) as replay, asyncio.timeout(10.0):
         while not (found := told(replay)):  # noqa: ASYNC110

@@ -138,7 +138,7 @@ class House:
             retriever=Retriever(self.catalogue, self.index, lambda *_: self.embedder),
             generator=generator or extractive,
             fallback=extractive,
-            checker=SupportChecker(self.judge),
+            checker=SupportChecker(lambda _: self.judge),
             sessions=self.sessions,
             budgets=TokenBudgets(self.engine, limits=self.limits),
             prices=Prices(input_price=1.0, output_price=2.0),

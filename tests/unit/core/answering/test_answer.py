@@ -11,7 +11,7 @@ from core import i18n
 from core.answering.answer import AnswerDraft
 from core.generation.base import Claim, QuotedWords
 from core.grounding import wording
-from core.grounding.quoting import whole_sentences
+from core.grounding.quoting import QuotedPassage, sentences_around
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.markdown.code import without_code
@@ -32,7 +32,6 @@ from core.models import (
 )
 from core.retrieval.retrieval import Retrieval, whole
 from core.retrieval.scoring import BUILT_IN
-from core.text.sentences import Span
 from tests.samples import chunk, request, resting_on
 
 TREE, ROOT = "A heap is a complete binary tree.", "Its root is the largest key [7]."
@@ -115,8 +114,8 @@ def add(draft: AnswerDraft, text: str, quote: str) -> str:
     """Take up a claim that rests on the whole sentences of the first chunk that have the words."""
     content = draft.material.chunks[0].content_text
     start = content.index(quote)
-    span = whole_sentences(content, Span(start, start + len(quote)))
-    claim = resting_on(text, content[slice(*span)], content=content)
+    quoted = sentences_around(QuotedPassage(content, start, start + len(quote)))
+    claim = resting_on(text, quoted.text, content=content)
     return draft.add(claim, draft.locate(claim))
 
 

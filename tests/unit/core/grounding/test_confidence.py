@@ -10,6 +10,7 @@ from core.grounding.confidence import (
     answer_figures,
     confidence_of,
     coverage_figures,
+    has_words,
     is_covered,
     located_of,
     outcome_of,
@@ -121,6 +122,20 @@ def test_what_is_like_the_question_and_has_its_words_covers_it(
 ) -> None:
     signals = EvidenceSignals(best_score=best_score, coverage=coverage, question_words=words)
     assert is_covered(signals) is covered
+
+
+@pytest.mark.parametrize(
+    ("score", "coverage", "shown"),
+    [(0.47, 1.0, True), (0.31, 0.66, True), (0.31, 0.6, False), (0.29, 1.0, False)],
+)
+def test_evidence_below_the_mark_is_shown_where_it_has_the_questions_words(
+    score: float, coverage: float, shown: bool
+) -> None:
+    assert has_words(EvidenceSignals(best_score=score, coverage=coverage), 0.5) is shown
+
+
+def test_a_stricter_course_asks_more_of_evidence_that_has_the_words() -> None:
+    assert not has_words(EvidenceSignals(best_score=0.47, coverage=1.0), 0.9)
 
 
 def test_what_was_asked_for_by_its_place_is_covered() -> None:

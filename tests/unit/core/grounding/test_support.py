@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
-from core.grounding.quoting import whole_sentences
+from core.grounding.judge.base import CitedClaim, JudgedBy, SupportJudge, Verdict
+from core.grounding.quoting import sentences_around
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.providers.base import ChatEnd, ignore
 from core.text.planted import Planted
@@ -214,8 +214,7 @@ async def test_a_file_that_the_passage_names_is_no_link(checker: SupportChecker)
 
 async def test_a_row_of_a_table_is_quoted_without_the_others(checker: SupportChecker) -> None:
     start = TABLE.index("| Celadon")
-    span = whole_sentences(TABLE, Span(start, start + 5))
-    quote = QuotedPassage(TABLE, *span, ("Glazes",))
+    quote = sentences_around(QuotedPassage(TABLE, start, start + 5, ("Glazes",)))
     assert quote.text == "| Celadon | 60 % | 15 % |"
     question = "How much silica does Celadon have?"
     assert (await checker.judge("Celadon has 55 % silica.", [quote], question)).flaw is Flaw.NUMBER
@@ -241,6 +240,10 @@ class Stern:
         return Verdict(0.1, holds=False, by=JudgedBy.MODEL)
 
 
+def judged_by(judge: SupportJudge) -> SupportChecker:
+    return SupportChecker(lambda _: judge).for_answer("markets", time.monotonic() + 60)
+
+
 class Late(Stern):
     """A judge that left it to the words."""
 
@@ -250,7 +253,7 @@ class Late(Stern):
 
 async def test_that_only_the_words_decided_is_told() -> None:
     claim, quotes = "The quantity supplied rises.", [passage(SWITCH)]
-    late = await SupportChecker(Late()).judge(claim, quotes, QUESTION)
+    late = await judged_by(Late()).judge(claim, quotes, QUESTION)
     alone = await SupportChecker().judge(claim, quotes, QUESTION)
     assert (late.flaw, late.by) == (None, JudgedBy.WORDS)
     assert alone.by is JudgedBy.WORDS
@@ -258,7 +261,7 @@ async def test_that_only_the_words_decided_is_told() -> None:
 
 async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
     judge = Stern()
-    checker = SupportChecker(judge)
+    checker = judged_by(judge)
     quote = passage(SWITCH, f"{SWITCH} {DEMAND}", ("Markets", "Supply"))
     found = await checker.judge("Higher prices mean that more is supplied.", [quote], QUESTION)
     assert (found.flaw, found.by) == (Flaw.MEANING, JudgedBy.MODEL)
@@ -269,7 +272,7 @@ async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
 
 async def test_a_course_may_have_its_own_judge() -> None:
     judge = Stern()
-    checker = SupportChecker(judge_of=lambda course: judge if course == "markets" else None)
+    checker = SupportChecker(lambda course: judge if course == "markets" else None)
     until = time.monotonic() + 60
     tides, own = (checker.for_answer(course, until) for course in ("tides", "markets"))
     found = await tides.judge("Higher prices mean that more is supplied.", [passage(SWITCH)])
@@ -281,7 +284,7 @@ async def test_a_course_may_have_its_own_judge() -> None:
 
 async def test_no_judge_is_asked_about_a_copy_or_a_wrong_number() -> None:
     judge = Stern()
-    checker = SupportChecker(judge)
+    checker = judged_by(judge)
     copy = await checker.judge(DEMAND, [passage(DEMAND)], QUESTION)
     wrong = await checker.judge("It fell to 7 percent.", [passage(RATE)], QUESTION)
     assert (copy.flaw, copy.by) == (None, JudgedBy.CODE)

@@ -40,8 +40,13 @@ from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking
 
-TEXT = "How often does the keeper trim the wick of the lamp, and how often in a year of 366 days?"
-SOLUTION = "Trimming happens every four hours, hence six times daily and 2196 times a leap year."
+TEXT = (
+    "How often does the keeper trim the wick of the lamp, "
+    "and how often in 100000 years of 366 days?"
+)
+NUMBER = "219600000"
+"""So long that no id, time or cipher has it by chance."""
+SOLUTION = f"Trimming happens every four hours, hence six times daily and {NUMBER} times in them."
 TASK = Assignment("Sheet 2", TEXT, ("Trimming the wick",), WithheldSolution(SOLUTION, TEXT))
 HINTS = AnswerPolicy("hints", "arden", PolicyMode.HINTS, assignment=TASK)
 
@@ -228,26 +233,28 @@ async def test_no_model_log_or_row_ever_has_the_solution(
             prompt = render_prompt(task)
             told = "\n".join([prompt.system, *(one.text for one in prompt.messages)])
             assert "Sheet 2" in told
-            assert "2196" not in told
+            assert NUMBER not in told
             assert "six times" not in told
         assert answer.held_to is PolicyMode.HINTS
-        assert "2196" not in answer.model_dump_json()
-        assert "2196" not in caplog.text
-        assert "2196" not in repr(new) + repr(await store.of("arden"))
+        assert NUMBER not in answer.model_dump_json()
+        assert NUMBER not in caplog.text
+        assert NUMBER not in repr(new) + repr(await store.of("arden"))
         async with reading(house.engine) as db:
             for table in Base.metadata.sorted_tables:
                 rows = [str(tuple(row)) for row in await db.execute(select(table))]
-                assert not [row for row in rows if "2196" in row], table.name
+                assert not [row for row in rows if NUMBER in row], table.name
     finally:
         assert await store.remove("arden", "discord:1", key)
 
 
-@pytest.mark.parametrize("words", [SOLUTION, "It is 2196.", "two thousand one hundred ninety-six"])
+@pytest.mark.parametrize(
+    "words", [SOLUTION, f"It is {NUMBER}.", "two hundred nineteen million six hundred thousand"]
+)
 async def test_what_a_model_gives_away_is_not_shown(house: House, words: str) -> None:
     answer = await asked_twice(agent_of(house, HINTS, generator=ScriptedGenerator(leaking(words))))
     assert answer.held_to is PolicyMode.HINTS
     assert words not in answer.response_text
-    assert "2196" not in json.dumps(answer.model_dump(mode="json"))
+    assert NUMBER not in json.dumps(answer.model_dump(mode="json"))
 
 
 async def test_policies_of_staff_hold_in_their_tenant_and_are_theirs_to_remove(

@@ -1,0 +1,30 @@
+"""When a book is not in the language that its course says."""
+
+import pytest
+
+from core.grounding.languages import foreign_language
+
+ENGLISH = "The keeper trims the wick of the lamp every four hours, and it is seen in this weather."
+GERMAN = "Der Wärter schneidet den Docht der Lampe alle vier Stunden, und das ist von See zu sehen."
+RUSSIAN = "Смотритель подрезает фитиль лампы каждые четыре часа."
+CODE = "x = f(y); print(x)"
+
+
+@pytest.mark.parametrize(
+    ("texts", "language", "found"),
+    [
+        ([GERMAN, GERMAN, ENGLISH], "en", "de"),
+        ([GERMAN, CODE], "en", None),
+        ([GERMAN, GERMAN, ENGLISH], "de-AT", None),
+        ([ENGLISH, CODE, ENGLISH], "de", "en"),
+        ([RUSSIAN], "en", "CYRILLIC"),
+        ([RUSSIAN], "ru", None),
+        ([ENGLISH], "ja", None),
+        ([CODE], "de", None),
+        ([], "en", None),
+    ],
+)
+def test_another_language_is_named_where_more_than_half_is_in_it(
+    texts: list[str], language: str, found: str | None
+) -> None:
+    assert foreign_language(texts, language) == found
