@@ -1,6 +1,6 @@
 """What the commands work with: the stores, models and stages of one process."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +27,7 @@ from core.telemetry.metering import NO_METER, Meter
 from core.text.planted import Planted
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
     from sqlalchemy.ext.asyncio import AsyncEngine
 
     from bot.providers.marks import Marks
@@ -310,10 +311,15 @@ def _foreign_language(texts: Sequence[str], language: str) -> str | None:
     return foreign_language(texts, language)
 
 
-def _settle(*edition: Any) -> int:
+def _settle(
+    course_id: str,
+    unchanged: Collection[str],
+    changed: Mapping[str, Sequence[Chunk]],
+    db: "Connection",
+) -> int:
     from core.verified_answers.editions import settle  # only where something changed
 
-    return settle(*edition)
+    return settle(course_id, unchanged, changed, db)
 
 
 def missing_text(course_id: str) -> str:

@@ -268,11 +268,13 @@ def check_contexts(
         writer = named if named is not None and named in {EXTRACTIVE, *tables} else default
         longest = max(writers.get(writer) or "", told.system_prompt or "", key=len)
         writers[writer] = longest or None
-    for name in writers.keys() & tables.keys():
-        if (context := tables[name].context) is None:
-            continue
-        from core.generation.claims.prompt import smallest_context
+    contexts = {name: tables[name].context for name in writers.keys() & tables.keys()}
+    limited = {name: context for name, context in contexts.items() if context is not None}
+    if not limited:
+        return
+    from core.generation.claims.prompt import smallest_context
 
+    for name, context in limited.items():
         if context < (least := smallest_context(writers[name])):
             raise ConfigurationError(
                 f"models.{name}.context is {context:,}, and the instructions with a short "

@@ -257,8 +257,9 @@ class Pipeline:
         """Return whether anything is written: there may be an answer, or a quote to explain."""
         signals = context.retrieval.signals
         best = outcome_of(located_of(signals), context.configuration)
-        is_promising = self._is_answerable(context, draft) or has_words(signals, context.mark)
-        is_promising = is_promising and best is not Outcome.ABSTAINED
+        is_near = context.asked.score_threshold is None and has_words(signals, context.mark)
+        may_answer = self._is_answerable(context, draft) or is_near
+        is_promising = may_answer and best is not Outcome.ABSTAINED
         if draft.quote_is_planted and context.asked.query_text == EXPLAIN_QUOTE:
             is_promising = False  # there is nothing to explain
         return draft.stands_in_book or is_promising or (asks_again and draft.by_model)

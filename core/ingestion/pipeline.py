@@ -229,6 +229,8 @@ class Ingestion:
     def _foreign_text(self, course: Course, plan: Plan, account: SourceAccount) -> list[Failure]:
         """Return a warning where what was newly read of a source is in another language."""
         read = [plan.parsed[name] for name in account.read if name in plan.parsed]
+        if 2 * len(read) < len(account.read):
+            return []  # of the others it is not known
         chunks = [chunk for document in read for chunk in document.chunks]
         return warn_of_foreign_text(account.source, chunks, course.language, self._foreign_language)
 

@@ -141,7 +141,7 @@ class AgentResponse(Model):
     leans: bool = False
     """Whether the question was understood by what was said before it."""
     asks_nothing: bool = False
-    """Whether the message was courtesy alone, so that nothing was looked for."""
+    """Whether the message was courtesy alone, so that the book says nothing to it."""
     unknown_section: NonBlank | None = None
     """The `section_filter` that no section goes by: the request was refused, not answered."""
     checked: StaffCheck | None = None

@@ -28,8 +28,14 @@ class Inquiry:
     """Texts whose mean vector stands for the question."""
     given: tuple[frozenset[int], ...] = ()
     """The terms of each sentence that need not be said again."""
+    named: frozenset[int] = frozenset()
+    """What only the new question names; where nothing else speaks of it, `given` does so again."""
     defines: frozenset[int] = frozenset()
     """The terms of X in "What is X?"."""
+
+    def speaks_of_named(self, terms: frozenset[int]) -> bool:
+        """Return whether half or more of what is newly named is among `terms`."""
+        return bool(self.named) and len(self.named & terms) * 2 >= len(self.named)
 
     def coverage(self, terms: frozenset[int]) -> float:
         """Return the weight of the question's terms among `terms`, 0 to 1."""
@@ -64,14 +70,21 @@ def _about_quote(task: GenerationTask, quote: str) -> Inquiry:
 
 
 def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]) -> Inquiry:
-    """Mix the question with the turn before it, whose answer need not be given again."""
+    """Mix the question with the turn before it, whose answer need not be given again.
+
+    What it said of a thing that only the new question names may answer where nothing else does.
+    """
     cited = turn.agent_response.citations
     said = [task.encode_terms(one) for citation in cited for one in sentences(citation.quote)]
     before = task.encode_terms(turn.question)
     parts = [(own, 1.0), (before, CONTEXT), *((one, PREVIOUS_ANSWER) for one in said)]
     with_context = f"{turn.question[:LONGEST_EMBEDDED]} {task.question}"
-    weights, given = _weigh(parts, task.statistics), tuple(map(frozenset, said))
-    return Inquiry(weights, (task.question, with_context), given=given)
+    return Inquiry(
+        _weigh(parts, task.statistics),
+        (task.question, with_context),
+        given=tuple(frozenset(one) for one in said),
+        named=frozenset(own) - {*before},
+    )
 
 
 def _repeats(question: str, turn: ConversationTurn) -> bool:

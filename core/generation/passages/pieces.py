@@ -1,5 +1,6 @@
 """Cuts the evidence into what a passage is made of: sentences, and blocks that stay whole."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -10,18 +11,20 @@ from core.generation.passages.citable import (
     is_punctuated,
     leans_on_previous,
 )
-from core.markdown.fences import is_block
+from core.markdown.fences import fence_opened_by
 from core.markdown.writing import one_line
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
 
 PROSE = "prose"
-LISTS = frozenset({"list", "ordered_list"})
+LIST = "list"
+LISTS = frozenset({LIST, "ordered_list"})
 TABLE = "table"
 LAID_OUT = frozenset({TABLE, "formula", "code"})
 """Blocks that say little without the sentences around them."""
 WORDS_A_LINE = 7
 _ANNOUNCING = ":："
+_MARK = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,22 +144,48 @@ def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
 def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of sentences and of whole blocks of some kinds, in order, apart, each once.
 
-    In a course of an older format, which knows no blocks, a table or formula counts as code and
-    each item of a list as a sentence.
+    In a course of an older format, which knows no blocks, they are read off the text.
     """
     text = chunk.content_text
     spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
-    blocks = [(b.start, b.end, b.kind) for b in chunk.blocks if b.kind in kinds]
-    parts = [*blocks]
-    for start, end in spans:
-        if not any(first < end and start < last for first, last, _ in blocks):
-            is_unknown = not chunk.blocks and is_block(text[start:end])
-            parts.append((start, end, "code" if is_unknown else PROSE))
+    known = [(b.start, b.end, b.kind) for b in chunk.blocks] or _blocks_in(text, spans)
+    parts = [block for block in known if block[2] in kinds]
+    inside = [(start, end) for start, end, _ in parts]
+    parts += [
+        (start, end, PROSE)
+        for start, end in spans
+        if not any(first < end and start < last for first, last in inside)
+    ]
     end = 0
     for part in sorted(parts):
         if part[0] >= end:
             yield part
             end = part[1]
+
+
+def _blocks_in(text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int, str]]:
+    """Yield the blocks of a text by how their lines begin."""
+    items: list[Span] = []
+    for span in spans:
+        marked = _MARK.match(text, span.start) is not None
+        if items and (marked or "\n" not in text[items[-1].end : span.start]):
+            items.append(span)
+            continue
+        if items:
+            yield items[0].start, items[-1].end, LIST
+        items = [span] if marked else []
+        if not items and (kind := _kind(text[span.start : span.end])) is not None:
+            yield span.start, span.end, kind
+    if items:
+        yield items[0].start, items[-1].end, LIST
+
+
+def _kind(quote: str) -> str | None:
+    if fence_opened_by(quote.partition("\n")[0]):
+        return "code"
+    if quote.startswith("|"):
+        return TABLE
+    return "formula" if quote.startswith("$$") else None
 
 
 def tells(chunk: RetrievedChunk, start: int, end: int) -> bool:

@@ -24,6 +24,8 @@ DEFINITION = 0.2
 """What a sentence that gives the definition asked for gains."""
 AHEAD = 0.08
 """By how much a table's score by words must exceed that of all prose, so that it may answer."""
+_RULE = "|-: "
+"""What the line below a table's head is made of."""
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
 """Characters over which nearness to the quote fades to about a third."""
@@ -92,7 +94,8 @@ def _rows(table: str, encode_terms: Callable[[str], Sequence[int]]) -> list[froz
     lines = [line for line in table.split("\n") if line.strip()]
     first = next((n for n, line in enumerate(lines) if line.lstrip().startswith("|")), 0)
     head = " ".join(lines[: first + 1])
-    return [frozenset(encode_terms(f"{head} {row}")) for row in lines[first + 2 :]]
+    rows = [line for line in lines[first + 1 :] if set(line) - set(_RULE)]
+    return [frozenset(encode_terms(f"{head} {row}")) for row in rows]
 
 
 def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:

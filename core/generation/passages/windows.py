@@ -21,8 +21,8 @@ AFTER = 3
 FURTHEST = 2
 """Pieces that it may begin before that one where what it would begin with leans."""
 OPENING = 5
-"""Pieces before a passage that are shown, too, where its section begins with them and they have
-room: what a section is about stands there."""
+"""Pieces before a passage that are shown, too, where what was read of its section begins with them
+and they have room: what a section is about stands there."""
 WORTHWHILE = 0.7
 """Share of the best score that the centre of a further passage must reach."""
 ROOM = 30
@@ -120,7 +120,7 @@ def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) ->
         words = sum(piece.words for piece in opening)
         if pieces[first].follows or words > room or not all(piece.shown for piece in opening):
             continue
-        if opening and opening[0].citable:
+        if opening and opening[0].citable and not opening[0].leans:
             whole.update(range(first, position))
             room -= words
     return whole

@@ -28,10 +28,9 @@ def withheld_sections(chunks: Sequence[Chunk], planted_in: PlantedIn) -> list[Fa
     return [
         Failure(
             source,
-            f"text in “{section}” reads like an instruction to a machine, and answers leave "
-            f"out what begins with “{withheld}”. If the source is your own, mark it as "
-            "trusted: ingest it with "
-            "--trusted, or set trusted = true in glossator.toml",
+            f"text in “{section}” reads like an instruction to a machine, and answers leave out "
+            f"what begins with “{withheld}”. If the source is your own, mark it as trusted: ingest "
+            "it with --trusted, or set trusted = true in glossator.toml",
         )
         for (source, section), withheld in named.items()
     ]

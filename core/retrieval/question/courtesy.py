@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from core.embeddings.base import Embedder, Vectors
-from core.errors import EmbeddingError
+from core.errors import ConfigurationError, EmbeddingError
 from core.retrieval.scoring import BUILT_IN
 
 WEIGHTS = Path(__file__).with_name("courtesy.npy")
@@ -62,7 +62,7 @@ async def _are_polite(parts: list[str], embedder: Embedder, head: int) -> list[b
         return [False] * len(parts)
     try:
         vectors = await embedder.embed_queries(parts)
-    except EmbeddingError:
+    except (EmbeddingError, ConfigurationError):
         return [False] * len(parts)
     return [
         len(part.split()) <= _MOST_WORDS and chance >= SURE

@@ -296,16 +296,20 @@ async def test_the_sentence_before_may_end_the_previous_chunk() -> None:
     assert chunk_numbers(found) == [1, 0]
 
 
-async def test_a_list_is_quoted_with_its_lead_in() -> None:
+@pytest.mark.parametrize("has_blocks", [True, False])
+async def test_a_list_is_quoted_with_its_lead_in(has_blocks: bool) -> None:
     items = "- the moon\n- the sun\n- the wind"
-    source = with_list(f"Three things move the tide:\n\n{items}\n\nBakers rise early.", items)
+    text = f"Three things move the tide:\n\n{items}\n\nBakers rise early."
+    source = with_list(text, items) if has_blocks else chunk(text)
     claims = await answer("What moves the tide?", source, max_words=1)
     assert claims[0].text == "Three things move the tide:\n\n- the moon\n- the sun\n- the wind"
 
 
-async def test_a_list_is_never_cut() -> None:
+@pytest.mark.parametrize("has_blocks", [True, False])
+async def test_a_list_is_never_cut(has_blocks: bool) -> None:
     text = "1. Close the lock.\n2. Wait for the tide.\n3. Open the lock."
-    source = with_list(f"Locks matter.\n\n{text}", text)
+    whole = f"Locks matter.\n\n{text}"
+    source = with_list(whole, text) if has_blocks else chunk(whole)
     found = await texts("What do I wait for?", source, max_words=1)
     assert found == [text]
 
@@ -414,6 +418,20 @@ async def test_a_passage_begins_where_its_short_section_begins() -> None:
     assert "**A large burn needs a doctor.**" in found
 
 
+async def test_a_passage_does_not_begin_with_what_leans_on_a_chunk_that_is_not_read() -> None:
+    later = chunk(SECTION.replace("Cool a small burn", "It cools a small burn"), index=1)
+    [found] = await texts("Which burn needs a doctor?", later)
+    assert not found.startswith("It cools")
+
+
+@pytest.mark.parametrize("rule", ["| --- | --- |\n", ""])
+async def test_a_table_answers_by_any_of_its_rows(rule: str) -> None:
+    table = f"| Duty | Who has it |\n{rule}| lamp | the keeper |\n| fog bell | the mate |"
+    source = chunk(table, blocks=(ChunkBlock("table", 0, len(table)),), score=0.5)
+    [found] = await texts("Who has the duty with the lamp?", HARBOUR_BELL, source)
+    assert found == table
+
+
 @pytest.mark.parametrize(("words", "before"), [(16, "A large burn"), (26, "Cool a small burn")])
 async def test_the_beginning_of_a_section_needs_room(words: int, before: str) -> None:
     [found] = await texts("Which burn needs a doctor?", SECTION, max_words=words)
@@ -438,6 +456,16 @@ HARBOUR = (
     "The ferry to Skerry sails at 9 and the ferry to Holm sails at 14. Gulls follow the ferry. "
     "A ticket is sold on the quay."
 )
+
+
+@pytest.mark.parametrize(
+    "follow_up", ["And to Holm?", "What about the Holm ferry?", "And the 14 one?"]
+)
+async def test_a_sentence_is_shown_again_for_what_only_the_follow_up_names(follow_up: str) -> None:
+    source = chunk(HARBOUR)
+    said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
+    found = await texts(follow_up, source, history=[said], leans=True)
+    assert any("Holm sails at 14" in text for text in found)
 
 
 @pytest.mark.parametrize(
