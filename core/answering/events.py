@@ -19,7 +19,7 @@ class SectionsFound:
     """The search is over, and these parts of the book are read now."""
 
     headings: tuple[str, ...]
-    """The nearest sections, best first, each once; one at least."""
+    """Their headings, best first, each once; one at least."""
 
 
 @dataclass(frozen=True, slots=True)

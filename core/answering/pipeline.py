@@ -95,8 +95,8 @@ class Pipeline:
             context.retrieval = await (searching or self.search(context))
             leans = {"leans": context.retrieval.leans}
             context.pending = context.pending.model_copy(update=leans)
-            if context.retrieval.nearest_sections:
-                yield SectionsFound(context.retrieval.nearest_sections)
+            if reading := context.retrieval.read_sections:
+                yield SectionsFound(reading)
             async with aclosing(self.answer(context)) as events:
                 async for event in events:
                     yield event

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
@@ -53,10 +54,8 @@ class Ranking:
     """Those of them that are used or named, which alone were read."""
     scores: list[float]
     """The similarity score of each that was read."""
-    nearest: tuple[str, ...]
-    """The headings of the first chunks, each once."""
     near: tuple[str, ...]
-    """The same of the first that reach the mark."""
+    """The headings of the first chunks that reach the mark, each once."""
     files: tuple[str, ...]
     """The source files of all that was found, each once."""
     size: int
@@ -90,7 +89,9 @@ async def find(
         order = rank(found)
         files = [opened.outline.files[unit] for unit in found.units[order.leaders].tolist()]
         wanted = leading(order)
-        terms = await _terms(index, opened, ids, [one.entry for one in wanted])
+        worded = [one.entry for one in wanted if found.bm25[one.entry]]
+        terms_of = await _terms(index, opened, ids, worded)
+        terms = [terms_of.get(one.entry, ()) for one in wanted]
         scored = score_all(wanted, found, terms, judging.scale, judging.weights)
         scored, read = await _read_used(index, opened, ids, scored, judging)
     taken = [one for one in scored if one.ranked.entry in read]
@@ -98,7 +99,6 @@ async def find(
         scored,
         as_chunks([one.ranked for one in taken], read),
         [one.score for one in taken],
-        nearest=_headings(read[one.ranked.entry] for one in taken),
         near=_headings(read[one.ranked.entry] for one in taken if one.score >= USABLE),
         files=tuple(dict.fromkeys(files)),
         size=len(ids),
@@ -116,14 +116,12 @@ async def _read_used(
 
     Where one is not the edition's, or they have too few names, all are read and judged.
     """
-    near = [one for one in scored if one.score >= USABLE]
-    named = (scored[:_NAMED], near[:_NAMED])
-    entries = _used(scored, judging) | {one.ranked.entry for one in chain(*named)}
+    near = [one.ranked.entry for one in scored if one.score >= USABLE]
+    named = near[:_NAMED]
+    entries = _used(scored, judging) | {*named}
     read = await _read(index, opened, ids, sorted(entries))
-    if len(read) == len(entries) and all(
-        len(first) == len(whole)
-        or len(_headings(read[one.ranked.entry] for one in first)) == _NEAREST
-        for first, whole in zip(named, (scored, near), strict=True)
+    if len(read) == len(entries) and (
+        len(named) == len(near) or len(_headings(read[entry] for entry in named)) == _NEAREST
     ):
         return scored, read
     read = await _read(index, opened, ids, [one.ranked.entry for one in scored])
@@ -148,15 +146,15 @@ async def _terms(
     opened: OpenEdition,
     ids: Sequence[tuple[int, PointId]],
     entries: Sequence[int],
-) -> list[Sequence[int]]:
-    """Return the terms of each of these entries."""
+) -> dict[int, Sequence[int]]:
+    """Return the terms of these entries, each by its entry."""
     terms: dict[int, Sequence[int]] = {}
     for place, part in enumerate(opened.parts):
         own = [entry for entry in entries if ids[entry][0] == place]
         if own:
             found = await index.terms(part.collection, [ids[entry][1] for entry in own])
             terms |= dict(zip(own, found, strict=True))
-    return [terms[entry] for entry in entries]
+    return terms
 
 
 async def _read(
@@ -185,14 +183,13 @@ def _of_outline(
         np.array(one.ids, np.intp) + start for one, start in zip(hits, opened.starts, strict=True)
     ]
     at = np.concatenate(places)
-    units = outline.units[at].astype(np.intp)
     return Found(
         cosines=np.concatenate([one.cosines for one in hits]),
         bm25=np.concatenate([one.bm25 for one in hits]),
-        units=units,
+        units=outline.units[at].astype(np.intp),
         chapters=outline.chapter[at].astype(np.intp),
         positions=outline.position[at].astype(np.intp),
-        nearness=outline.nearness(question, units),
+        nearness=partial(outline.nearness, question),
     )
 
 
@@ -209,7 +206,7 @@ def _of_chunks(chunks: Sequence[Chunk], scores: tuple[Floats, Floats]) -> Found:
         units=_numbers(units[unit_of(chunk)] for chunk in chunks),
         chapters=_numbers(chapters[chapter_of(chunk)] for chunk in chunks),
         positions=_numbers(chunk.chunk_index for chunk in chunks),
-        nearness=np.full(len(chunks), np.nan),
+        nearness=lambda documents: np.full(len(documents), np.nan),
     )
 
 

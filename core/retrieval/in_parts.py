@@ -141,7 +141,7 @@ def _joined(
         evidence=tuple(_once(excerpts, lambda excerpt: excerpt.chunk.chunk_id)),
         signals=min((found.signals for found in held), key=lambda signals: signals.best_score),
         documents=(*dict.fromkeys(_in_turn(found.documents for found in held)),),
-        nearest_sections=(*dict.fromkeys(_in_turn(f.nearest_sections for f in held)),)[:_NAMED],
+        near_sections=(*dict.fromkeys(_in_turn(f.near_sections for f in held)),)[:_NAMED],
         mended=(*dict.fromkeys(chain(*(found.mended for found in (whole, *held)))),),
         parts=tuple(_part(part, dict(rows).get(part)) for part in divided.parts),
         parts_left=divided.left,

@@ -1,7 +1,7 @@
 """Orders what a query found: the documents most likely to answer come first."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -37,9 +37,9 @@ class Found:
     chapters: Numbers
     positions: Numbers
     """The chunk's place in its file."""
-    nearness: Floats
-    """Cosine of the question and the mean vector of the chunk's document; NaN where this is the
-    chunk's own vector, or is not known."""
+    nearness: Callable[[Numbers], Floats]
+    """Gives for documents, by number, the cosine of the question and of their mean vector; NaN
+    where a document is a single chunk, or where this is not known."""
 
     def taken(self, places: Numbers) -> Self:
         """Return the entries at these places."""
@@ -49,7 +49,7 @@ class Found:
             self.units[places],
             self.chapters[places],
             self.positions[places],
-            self.nearness[places],
+            self.nearness,
         )
 
 
@@ -123,7 +123,7 @@ def rank(found: Found) -> Order:
     by_unit = np.lexsort((-scores, unit))
     leader = by_unit[np.searchsorted(unit, np.arange(documents))]
     totals = _document_scores(found, scores, unit, leader)
-    near = NEARNESS_WEIGHT * _nearness(found.nearness[leader])
+    near = NEARNESS_WEIGHT * _nearness(found.nearness(found.units[leader]))
     best = np.argsort(-(totals + near), kind="stable")
     ranks = np.empty(documents, np.intp)
     ranks[best] = np.arange(documents)

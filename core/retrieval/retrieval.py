@@ -62,11 +62,9 @@ class Retrieval:
     """What was asked for by its number, and the book does not have."""
     documents: tuple[str, ...] = ()
     """Source files of all candidates, best first, each once."""
-    nearest_sections: tuple[str, ...] = ()
-    """Headings of the best chunks, for saying what is read."""
     near_sections: tuple[str, ...] = ()
-    """Those of them that have to do with the question, or have a number near the missing one,
-    for saying where to look instead."""
+    """Headings of the best chunks that have to do with the question, or sections with a number
+    near the missing one, for saying where to look."""
     by_words: bool = False
     """Whether only words were compared, since the embedding model did not answer."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
@@ -84,6 +82,15 @@ class Retrieval:
     embedding_model: str = ""
     encode_terms: Callable[[str], Sequence[int]] = no_terms
     """Gives the term ids of a text in the book's language."""
+
+    @property
+    def read_sections(self) -> tuple[str, ...]:
+        """Headings of what a writer reads, best first, each once; empty where it reads nothing."""
+        if not self.evidence:
+            return ()
+        if self.in_order and self.section is not None:
+            return (self.section,)
+        return self.near_sections
 
     @property
     def reads_one_language(self) -> bool:
@@ -153,7 +160,6 @@ def from_section(
         in_order=True,
         missing_section=None if text else missing,
         documents=tuple(dict.fromkeys(e.chunk.source_file for e in text)),
-        nearest_sections=(name,) if text else (),
         near_sections=() if text else tuple(near),
     )
 

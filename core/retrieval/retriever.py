@@ -284,7 +284,6 @@ class Retriever:
             without_quote=without_quote,
             section=section,
             documents=found.files,
-            nearest_sections=found.nearest,
             near_sections=found.near,
             by_words=searched.by_words,
             question=mended.question,

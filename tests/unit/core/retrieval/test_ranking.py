@@ -27,7 +27,7 @@ def found_of(entries: Sequence[tuple[float, float, int]]) -> Found:
         np.array(units, np.intp),
         np.zeros(size, np.intp),
         np.arange(size),
-        np.full(size, np.nan),
+        lambda documents: np.full(len(documents), np.nan),
     )
 
 
@@ -83,7 +83,7 @@ def test_a_chapter_that_holds_much_of_the_evidence_lifts_its_documents() -> None
 def test_a_document_that_is_nearer_as_a_whole_comes_before_its_equals() -> None:
     found = found_of([(0.5, 5.0, 0), (0.5, 5.0, 1), (0.5, 5.0, 2)])
 
-    ranking = ranked(replace(found, nearness=np.array([0.1, 0.3, 0.6])))
+    ranking = ranked(replace(found, nearness=np.array([0.1, 0.3, 0.6]).take))
 
     assert [one.entry for one in ranking] == [2, 1, 0]
 
@@ -92,13 +92,13 @@ def test_a_few_long_documents_among_single_chunks_are_not_shuffled_by_their_mean
     found = found_of([(0.5, 5.0, unit) for unit in range(4)])
     nearness = np.array([np.nan, 0.1, np.nan, 0.6])
 
-    assert ranked(replace(found, nearness=nearness)) == ranked(found)
+    assert ranked(replace(found, nearness=nearness.take)) == ranked(found)
 
 
 def test_nothing_found_is_nothing_ranked() -> None:
     nothing = np.empty(0)
     numbers = np.empty(0, np.intp)
-    order = rank(Found(nothing, nothing, numbers, numbers, numbers, nothing))
+    order = rank(Found(nothing, nothing, numbers, numbers, numbers, nothing.take))
 
     assert len(order) == len(order.leaders) == 0
 

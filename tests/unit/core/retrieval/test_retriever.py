@@ -219,5 +219,23 @@ async def test_only_what_is_used_or_named_is_read(
 
     assert found.output.total_candidates > 40
     assert len(found.output.retrieved_chunks) == 3
-    assert len(found.nearest_sections) == 3
     assert len(read) == len({*read}) <= 15
+
+
+async def test_where_nothing_reaches_the_mark_no_chunk_is_read_and_no_section_named(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.write({"tides.md": "# Tides\n\nThe moon raises tides.\n"})
+    await library.ingest("book")
+    retriever = retriever_of(library, library.embedder)
+    asked = RetrievalToolInput(query_text="Who bakes sourdough bread?")
+    answered = RetrievalToolInput(query_text="The moon raises tides.")
+
+    assert (await retriever.retrieve(COURSE.course_id, answered)).read_sections
+
+    async def failing(collection: str, ids: Sequence[PointId]) -> list[Chunk]:
+        raise AssertionError(ids)
+
+    monkeypatch.setattr(library.index, "fetch", failing)
+    found = await retriever.retrieve(COURSE.course_id, asked)
+    assert (found.evidence, found.read_sections, found.near_sections) == ((), (), ())
