@@ -84,9 +84,14 @@ class Outline:
 
         NaN for a unit of one chunk, whose mean tells nothing more.
         """
-        cosines = (self.means[units].astype(np.float32) @ question).astype(np.float64)
+        cosines = (self._wide_means[units] @ question).astype(np.float64)
         cosines[self._is_single[units]] = np.nan
         return np.asarray(cosines, np.float64)
+
+    @cached_property
+    def _wide_means(self) -> Vectors:
+        """The means as floats that are reckoned with; to widen them costs more than the product."""
+        return self.means.astype(np.float32)
 
     @cached_property
     def _is_single(self) -> npt.NDArray[np.bool_]:
