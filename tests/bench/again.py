@@ -32,16 +32,21 @@ _KINDS = {
 }
 
 
-def labelled() -> list[tuple[str, str]]:
-    """Return the written lines with their kinds, one of `Again` or `NONE`."""
-    found: list[tuple[str, str]] = []
+def kinds_of_lines(path: Path) -> dict[str, list[str]]:
+    """Return the lines of a file by their kind, which stands in brackets above them."""
+    found: dict[str, list[str]] = {}
     kind = NONE
-    for line in LINES.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             kind = line.strip("[]")
         elif line and not line.startswith("#"):
-            found.append((line, kind))
+            found.setdefault(kind, []).append(line)
     return found
+
+
+def labelled() -> list[tuple[str, str]]:
+    """Return the written lines with their kinds, one of `Again` or `NONE`."""
+    return [(line, kind) for kind, lines in kinds_of_lines(LINES).items() for line in lines]
 
 
 def chatted(folder: Path) -> list[tuple[str, str]]:

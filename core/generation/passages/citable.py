@@ -15,6 +15,8 @@ _PUNCTUATED = re.compile(rf"[.!?…{MARKS}][\"'”’»」』）)\]]*\s*$", re.M
 _ENDS = re.compile(rf"[.!…！{STOPS}][\"'”’»」』）)\]]*$")
 _ASKS = re.compile(rf"[?;{QUESTIONS}][\"'”’»」』）)\]]*$")
 _STARTS_SMALL = re.compile(r"[\W_]*[a-zß-öø-ÿа-яα-ω]")
+_CONTINUES = re.compile(r"\(|\W*(?:also|and|but|or|where|which|[a-z]{3,}s)\s")
+"""What goes on after a formula or a reference that the text left out: "shows the curve"."""
 _CAPTION = re.compile(
     r"\(?(?:Figure|Fig\.|Table|Listing|Exhibit|Image|Photo|Abb\.|Abbildung|Tabelle|Figura|Tableau)"
     r"\s*\d[\d.\-–]*[a-z]?\s*[:.)]?(?!\s+(?:[a-z]|[A-Z]\w+\s+is\b))|\(?(?:Credit|Source|Photo)s?:",
@@ -43,12 +45,17 @@ _PRONOUN = re.compile(
 )
 
 
-def is_citable(sentence: str, *, punctuated: bool = True) -> bool:
+def is_citable(sentence: str, *, punctuated: bool = True, begins: bool = False) -> bool:
     """Return whether the sentence says something by itself.
 
     Refused are fragments, questions, captions, pointers ("See Figure 3.") and signposts ("In this
-    chapter ..."). `punctuated`: the text around it ends its sentences with full stops; where it
-    does not (slides), a line without one is no fragment.
+    chapter ...").
+
+    Args:
+        punctuated: Whether the text around it ends its sentences with full stops; where it does
+            not (slides), a line without one is no fragment.
+        begins: Whether a paragraph begins with it, so that it is whole though its first letter is
+            small: "mRNA carries ...".
     """
     if _ASKS.search(sentence):
         return False
@@ -56,11 +63,17 @@ def is_citable(sentence: str, *, punctuated: bool = True) -> bool:
         return False
     if sentence.count("(") != sentence.count(")"):
         return False
-    if _STARTS_SMALL.match(sentence) and not sentence.startswith("`"):
+    starts_small = _STARTS_SMALL.match(sentence) and not sentence.startswith("`")
+    if starts_small and (not begins or _CONTINUES.match(sentence)):
         return False
     if any(said.match(sentence) for said in (_CAPTION, _POINTER, _SIGNPOST)):
         return False
     return SHORTEST <= count_tokens(sentence) <= LONGEST
+
+
+def is_ended(text: str) -> bool:
+    """Return whether a text ends as a sentence does."""
+    return _ENDS.search(text) is not None or _ASKS.search(text) is not None
 
 
 def is_exercise(headings: Sequence[str]) -> bool:

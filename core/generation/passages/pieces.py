@@ -7,6 +7,7 @@ from uuid import UUID
 
 from core.generation.passages.citable import (
     is_citable,
+    is_ended,
     is_exercise,
     is_punctuated,
     leans_on_previous,
@@ -106,10 +107,14 @@ def _is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
 def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
     text = chunk.content_text
     punctuated, is_read = is_punctuated(text), not is_exercise(chunk.headings)
-    end = 0
+    end, ended = 0, True
     for start, stop, kind in _parts(chunk):
         quote = text[start:stop]
         fit = tells(chunk, start, stop)
+        opens = end == 0 or "\n" in text[end:start]
+        said = kind != PROSE or (
+            is_read and is_citable(quote, punctuated=punctuated, begins=opens and ended)
+        )
         yield Piece(
             chunk_number=number,
             start=start,
@@ -117,13 +122,12 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
             quote=quote,
             kind=kind,
             place=(chunk.document_id, chunk.char_start + start),
-            citable=fit
-            and (kind != PROSE or (is_read and is_citable(quote, punctuated=punctuated))),
+            citable=fit and said,
             shown=fit,
             follows=end > 0,
-            opens=end == 0 or "\n" in text[end:start],
+            opens=opens,
         )
-        end = stop
+        end, ended = stop, kind not in LAID_OUT and (kind in LISTS or is_ended(quote))
 
 
 def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:

@@ -1,5 +1,6 @@
 """The answers that are written from the evidence's own sentences."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
@@ -251,6 +252,31 @@ def test_what_says_nothing_by_itself_is_not_citable(sentence: str) -> None:
 )
 def test_a_plain_sentence_is_citable_in_any_language(sentence: str) -> None:
     assert is_citable(sentence)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("pH is a measure of how acid a liquid is. Pure water has seven.", True),
+        ("git stash puts your changes aside. It keeps them on a stack.", True),
+        ("van Leeuwenhoek saw bacteria in 1676. He ground his own lenses.", True),
+        ("The tide rises.\n\nmRNA carries the message to the ribosome.", True),
+        ("shows the height of the tide at noon. It rises twice a day.", False),
+        ("where the second term is the height of the tide. It is small.", False),
+        ("(a) shows the height of the tide at noon. It rises twice a day.", False),
+        ("The tide rises with the\n\nmoon that stands above the sea.", False),
+    ],
+)
+def test_a_small_first_letter_begins_a_paragraph_that_is_whole(text: str, says: bool) -> None:
+    pieces = cut([chunk(text)])
+    of_small = next(one for one in pieces if re.match(r"\(?[a-z]", one.quote))
+    assert of_small.citable is says
+
+
+def test_what_goes_on_after_a_formula_says_nothing_by_itself() -> None:
+    text = "The force is\n\n$$F = ma$$\n\nof which the mass of the body is one half."
+    formula = ChunkBlock(start=text.index("$$"), end=text.rindex("$$") + 2, kind="formula")
+    assert not cut([chunk(text, blocks=(formula,))])[-1].citable
 
 
 def test_nothing_under_a_heading_of_exercises_is_citable() -> None:

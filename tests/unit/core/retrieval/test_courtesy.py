@@ -75,6 +75,10 @@ async def test_courtesy_alone_is_known(embedder: LocalEmbedder, polite: str) -> 
         "help me please",
         "shorter please",
         "Who is glad about that?",
+        "When can I see Dr Adeyemi?",
+        "Is Ms Tran in today?",
+        "Can I see Professor Hale tomorrow?",
+        "When will I get my mark?",
     ],
 )
 async def test_what_asks_something_is_not_courtesy_alone(
