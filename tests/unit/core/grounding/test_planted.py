@@ -76,6 +76,19 @@ async def test_a_command_is_found_wherever_its_paragraph_stands(
     assert await found(embedder, content) == command
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("Source exercise: 10 per cent", "First essay: 25 per cent, 2,000 words", "Poster: 5 marks"),
+        ("Response paper: 15 points", "Attendance: 5 points", "Final project: 40 points"),
+    ],
+)
+async def test_short_lines_of_a_list_command_nothing(
+    embedder: LocalEmbedder, labels: tuple[str, ...]
+) -> None:
+    assert await found(embedder, "\n\n".join(labels)) == ""
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_course_of_an_older_format_is_judged_by_the_words(command: str) -> None:
     assert told(page(f"{BOOK[0]}\n\n{command}")) == command
