@@ -27,8 +27,6 @@ _CANDIDATES = 3
 # stock phrases alone; one that mostly matches needs less than one that partly does.
 _EVIDENCE_NEEDED = 42.0
 _EVIDENCE_PER_SHARE = 30.0
-_LOWEST_SHARE = 0.1
-_LOWEST_SCORE = 0.6
 
 # The tail of a long gap is cheap: a dropped clause is one alteration, not thirty.
 _LONG_GAP = 4
@@ -69,14 +67,6 @@ class _Alignment:
     book_start: int
     book_end: int
     evidence: float
-
-    def convinces(self, length: int) -> bool:
-        """Return whether this is no chance likeness in a quote of `length`."""
-        share = self.evidence / length
-        return (
-            share >= _LOWEST_SHARE
-            and self.evidence >= _EVIDENCE_NEEDED - _EVIDENCE_PER_SHARE * share
-        )
 
 
 class BookText:
@@ -119,10 +109,12 @@ class BookText:
     def _altered(self, quote: str) -> QuoteMatch | None:
         alignments = (self._align(quote, start, end) for start, end in self._windows(quote))
         best = max(alignments, key=lambda found: (found.evidence, -found.book_start), default=None)
-        if best is None or not best.convinces(len(quote)):
+        if best is None:
             return None
-        match = self._match(QuoteStatus.ALTERED, self._tightened(quote, best), quote)
-        return match if match.score >= _LOWEST_SCORE else None
+        needed = _EVIDENCE_NEEDED - _EVIDENCE_PER_SHARE * best.evidence / len(quote)
+        if best.evidence < needed:
+            return None
+        return self._match(QuoteStatus.ALTERED, self._tightened(quote, best), quote)
 
     def _match(self, status: QuoteStatus, found: _Alignment, quote: str) -> QuoteMatch:
         mine = quote[found.quote_start : found.quote_end]
@@ -148,7 +140,11 @@ class BookText:
         hits = np.flatnonzero(wanted[self._grams])
         if not len(hits):
             return
-        votes = self._votes(hits, len(quote))
+        buckets = self._grams[hits]
+        rarity = np.log2(len(self._grams) / np.bincount(buckets)[buckets])
+        mass = np.concatenate(([0.0], np.cumsum(rarity)))
+        ends = np.minimum(hits + len(quote), self._ends[np.searchsorted(self._ends, hits)])
+        votes = mass[np.searchsorted(hits, ends)] - mass[:-1]  # of the window from each hit on
         margin = 32 + len(quote) // 4
         for _ in range(_CANDIDATES):
             best = int(np.argmax(votes))
@@ -161,15 +157,6 @@ class BookText:
             first, last = np.searchsorted(hits, [start - reach, start + reach + 1])
             votes[first:last] = 0.0
 
-    def _votes(self, hits: NDArray[np.int64], length: int) -> NDArray[np.float64]:
-        """Return, for the window starting at each hit, the rarity of its hits."""
-        buckets = self._grams[hits]
-        rarity = np.log2(len(self._grams) / np.bincount(buckets)[buckets])
-        mass = np.concatenate(([0.0], np.cumsum(rarity)))
-        ends = np.minimum(hits + length, self._ends[np.searchsorted(self._ends, hits)])
-        votes: NDArray[np.float64] = mass[np.searchsorted(hits, ends)] - mass[:-1]
-        return votes
-
     def _align(self, quote: str, start: int, end: int) -> _Alignment:
         """Return the best stretch of an alignment with one window of the book."""
         window = self._text[start:end]
@@ -178,7 +165,8 @@ class BookText:
         for step in Levenshtein.opcodes(quote, window):
             mine, theirs = step.src_end - step.src_start, step.dest_end - step.dest_start
             if step.tag != "equal":
-                evidence -= _gap_cost(max(mine, theirs))
+                gap = max(mine, theirs)
+                evidence -= min(gap, _LONG_GAP) + _LONG_GAP_COST * max(0, gap - _LONG_GAP)
                 continue
             if evidence <= 0:
                 evidence, quote_start, book_start = 0.0, step.src_start, step.dest_start
@@ -199,41 +187,12 @@ class BookText:
         start = max(floor, found.book_start - found.quote_start)
         end = min(ceiling, found.book_end + len(quote) - found.quote_end)
         again = self._align(quote, start, end)
-        return self._grown(quote, again if again.evidence >= found.evidence else found)
-
-    def _grown(self, quote: str, found: _Alignment) -> _Alignment:
-        """Return `found` grown over equal letters and to the ends of its words."""
-        before, after = found.quote_start, found.quote_end
-        shift_before, shift_after = found.book_start - before, found.book_end - after
-        while before and (
-            self._inside_word(before + shift_before)
-            or self._has(quote[before - 1], before + shift_before - 1)
-        ):
-            before -= 1
-        while after < len(quote) and (
-            self._inside_word(after + shift_after) or self._has(quote[after], after + shift_after)
-        ):
-            after += 1
-        return _Alignment(before, after, before + shift_before, after + shift_after, found.evidence)
-
-    def _has(self, letter: str, position: int) -> bool:
-        return 0 <= position < len(self._text) and self._text[position] == letter
-
-    def _inside_word(self, position: int) -> bool:
-        """Return whether nothing stood between this letter and the one before."""
-        if not 0 < position < len(self._text):
-            return False
-        before, here = self._offsets[position - 1 : position + 1]
-        return bool(before >= 0 and 0 <= here - before <= 1)
+        return again if again.evidence >= found.evidence else found
 
 
 def information(letters: str) -> int:
     """Return how many Latin letters say as much: a Chinese character is worth about three."""
     return len(letters) + 2 * sum("\u2e80" <= letter <= "\u9fff" for letter in letters)
-
-
-def _gap_cost(length: int) -> float:
-    return min(length, _LONG_GAP) + _LONG_GAP_COST * max(0, length - _LONG_GAP)
 
 
 def _gram_buckets(text: str) -> NDArray[np.uint32]:

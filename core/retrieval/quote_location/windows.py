@@ -1,6 +1,6 @@
 """Finds the parts of an edition that a quote may stand in, by the words that it has."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,8 +87,3 @@ def runs(chunks: Iterable[Chunk]) -> list[ChunkWindow]:
 def _follows(before: Chunk, chunk: Chunk) -> bool:
     same = before.document_id == chunk.document_id
     return same and chunk.chunk_index == before.chunk_index + 1
-
-
-def documents_of(found: Sequence[ChunkWindow]) -> list[tuple[str, str]]:
-    """Return the windows as the texts that a quote is located in, by their numbers."""
-    return [(str(number), window.text) for number, window in enumerate(found)]
