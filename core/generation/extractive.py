@@ -150,15 +150,11 @@ def _readable(task: GenerationTask, inquiry: Inquiry) -> list[Piece]:
         return _as_it_stands(task, pieces)
     if not inquiry.given:
         return pieces
-    terms = [frozenset(task.encode_terms(piece.quote)) for piece in pieces]
-    again = [says_again(one, inquiry.given) for one in terms]
-    names = [inquiry.speaks_of_named(one) for one in terms]
-    rows = list(zip(pieces, again, names, strict=True))
-    is_told_elsewhere = any(p.citable and named and not said for p, said, named in rows)
-    fresh = [
-        piece.hidden() if said and (is_told_elsewhere or not named) else piece
-        for piece, said, named in rows
-    ]
+    fresh = []
+    for piece in pieces:
+        terms = frozenset(task.encode_terms(piece.quote))
+        is_told = says_again(terms, inquiry.given) and not inquiry.speaks_of_named(terms)
+        fresh.append(piece.hidden() if is_told else piece)
     return fresh if any(piece.citable for piece in fresh) else pieces
 
 

@@ -12,8 +12,6 @@ from core.text.sentences import sentences
 CONTEXT = 0.5
 """What a word of the quote, of the question before or of the section searched counts."""
 PREVIOUS_ANSWER = 0.25
-KEY_TERMS = 12
-"""The rarest words of a quote are what it is about."""
 LONGEST_EMBEDDED = 600
 """Characters of a quote or of an earlier question that are embedded."""
 
@@ -48,7 +46,7 @@ def read_inquiry(task: GenerationTask) -> Inquiry:
         return _about_quote(task, task.selected_text)
     term = defined_term(task.question)
     own = task.encode_terms(term or task.question)
-    if task.leans and task.history and not _repeats(task.question, task.history[-1]):
+    if task.leans and task.history:
         return _about_turn(task, task.history[-1], own)
     before = " ".join(gist_of(task.thread)) or task.section
     if task.leans and before:
@@ -61,7 +59,7 @@ def read_inquiry(task: GenerationTask) -> Inquiry:
 
 def _about_quote(task: GenerationTask, quote: str) -> Inquiry:
     """Mix question and quote; without a question of its own, ask for what explains the quote."""
-    key, start = _key_terms(quote, task), quote[:LONGEST_EMBEDDED]
+    key, start = task.encode_terms(quote), quote[:LONGEST_EMBEDDED]
     if task.question != EXPLAIN_QUOTE:
         parts = [(task.encode_terms(task.question), 1.0), (key, CONTEXT)]
         return Inquiry(_weigh(parts, task.statistics), (f"{task.question} {start}",))
@@ -85,18 +83,6 @@ def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]
         given=tuple(frozenset(one) for one in said),
         named=frozenset(own) - {*before},
     )
-
-
-def _repeats(question: str, turn: ConversationTurn) -> bool:
-    """Return whether a question is the one before it once more, whose answer is wanted again."""
-    return question.casefold().split() == turn.question.casefold().split()
-
-
-def _key_terms(quote: str, task: GenerationTask) -> Sequence[int]:
-    terms = task.encode_terms(quote)
-    rarity = task.statistics.rarity(terms)
-    rarest = sorted(range(len(terms)), key=lambda i: -rarity[i])[:KEY_TERMS]
-    return [terms[i] for i in sorted(rarest)]
 
 
 def _weigh(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,10 +57,7 @@ async def rank(
     best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
     kept = [scored[i] for i in sorted(best)]
     cosines = await _cosines([s.piece for s in kept], task.evidence, inquiry, embedder)
-    return [
-        Scored(s.piece, s.terms, s.score + MEANING * cosine)
-        for s, cosine in zip(kept, cosines, strict=True)
-    ]
+    return [replace(s, score=s.score + MEANING * c) for s, c in zip(kept, cosines, strict=True)]
 
 
 def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
@@ -140,12 +137,9 @@ def _stored(pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]) -> Vect
         chunk, own = evidence[piece.chunk_number], known[piece.chunk_number]
         if own is None:
             return None
-        inside = [
-            row
-            for row, (start, end) in enumerate(chunk.sentences)
-            if start < piece.end and piece.start < end
-        ]
-        rows.append(own[inside[0]] if len(inside) == 1 else own[inside or ...].mean(axis=0))
+        spans = enumerate(chunk.sentences)
+        inside = [row for row, (start, end) in spans if start < piece.end and piece.start < end]
+        rows.append(own[inside or ...].mean(axis=0))
     vectors = np.stack(rows)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
