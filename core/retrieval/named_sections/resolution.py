@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import itemgetter
 from urllib.parse import unquote, urlsplit
 
 from core.errors import UnknownSection
-from core.retrieval.named_sections.near import near_sections
 from core.retrieval.named_sections.numbers import (
     SectionNumber,
     number_of,
@@ -16,8 +17,12 @@ from core.retrieval.named_sections.numbers import (
 from core.retrieval.named_sections.references import SectionReference
 from core.storage.catalogue import SectionRecord
 
-_CLOSE_ENOUGH = 86.0
+MOST = 3
+"""Sections that are named where the book does not have the one asked for."""
+_CLOSE_ENOUGH, _ALIKE = 86.0, 65.0
+"""The likeness of spelling, up to 100, of what is meant, and of what may be meant."""
 _MARKS = re.compile(r"[\W_]+")
+_DIGITS = re.compile(r"\d+")
 _NUMBERED_FILE = re.compile(
     r"^(?:chapter|chap|ch|section|sec|part|unit|module|lesson|lecture|week)?[-_ ]?"
     r"(\d+)(?:[-_.](\d+)(?=\D|$))?",
@@ -47,7 +52,8 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     best = ranked[0][0] if ranked else 0.0
     if best >= _CLOSE_ENOUGH and read is None:
         return tuple(dict.fromkeys(s.section_id for score, s in ranked if score == best))
-    raise UnknownSection(name, near_sections(name, ranked, sections))
+    alike = tuple(dict.fromkeys(s.title for score, s in ranked if score >= _ALIKE))[:MOST]
+    raise UnknownSection(name, near_number(read[0], sections) if read else alike)
 
 
 def find_sections(
@@ -70,6 +76,27 @@ def counts_sections_like(number: SectionNumber, sections: Sequence[SectionRecord
     if number.kind in {"section", "chapter"} and any(known.kind is None for known in numbers):
         return True
     return number.kind is not None and any(number.counts_like(known) for known in numbers)
+
+
+def near_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> tuple[str, ...]:
+    """Return the headings whose numbers come near one, nearest first.
+
+    Near are the sections of the same chapter, what the number is a part of, its own parts, and
+    of whole chapters the one before and the one after.
+    """
+    near: list[tuple[tuple[int, int], str]] = []
+    for section in sections:
+        known = number_of(section.title)
+        if known is None or replace(known, number=number.number).distance(number) is None:
+            continue
+        asked, have = ([int(n) for n in _DIGITS.findall(one.number)] for one in (number, known))
+        depth, gap = min(len(asked), len(have)), abs(asked[-1] - have[-1])
+        is_beside = asked[:-1] == have[:-1] and (depth > 1 or gap <= 1)
+        if is_beside or (len(asked) != len(have) and asked[:depth] == have[:depth]):
+            near.append(
+                ((0, gap) if is_beside else (1, abs(len(asked) - len(have))), section.title)
+            )
+    return tuple(dict.fromkeys(title for _, title in sorted(near, key=itemgetter(0))))[:MOST]
 
 
 def lies_in(inner: SectionRecord, outer: SectionRecord) -> bool:
