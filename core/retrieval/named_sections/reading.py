@@ -36,15 +36,9 @@ class NamedSection:
     """In book order; none: the book has no such section."""
     name: str
     """The heading, or how the question calls what is missing."""
-    paragraph: str | None = None
-
-    @property
-    def near(self) -> tuple[str, ...]:
-        """Headings of where to look when the section, or the paragraph of it, is missing."""
-        return self.neighbours or tuple(dict.fromkeys(s.title for s in self.sections))[:MOST]
-
-    neighbours: tuple[str, ...] = ()
-    """Headings of the sections whose numbers come near a missing one, nearest first."""
+    paragraph: str | None
+    near: tuple[str, ...]
+    """Headings of where to look when the section, or the paragraph of it, is missing."""
 
 
 class SectionReader:
@@ -106,21 +100,16 @@ def named_section(
         paragraph: The paragraph of them that the reader limited the question to.
     """
     for reference in references:
-        if not reference.name:
-            if searched:
-                own = reference.paragraph or paragraph
-                return NamedSection(tuple(searched), searched[0].title, own)
-            continue
-        found = [
-            section
-            for section in find_sections(reference, sections)
-            if not searched or any(lies_in(section, outer) for outer in searched)
-        ]
+        found, own = list(searched), reference.paragraph or paragraph
+        if reference.name:
+            named, own = find_sections(reference, sections), reference.paragraph
+            found = [one for one in named if not searched or any(lies_in(one, s) for s in searched)]
         if found:
-            return NamedSection(tuple(found), found[0].title, reference.paragraph)
+            titles = tuple(dict.fromkeys(one.title for one in found))
+            return NamedSection(tuple(found), titles[0], own, titles[:MOST])
         number = reference.number
         if number and not searched and counts_sections_like(number, sections):
-            return NamedSection((), reference.name, neighbours=near_number(number, sections))
+            return NamedSection((), reference.name, None, near_number(number, sections))
     return None
 
 

@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
+from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from core.errors import UnknownSection
@@ -42,7 +43,7 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     """
     read, folded = read_number(name), _fold(name)
     found = [s for s in sections if _by_url(name, s)]
-    found = found or [section for section in sections if _by_name(folded, section)]
+    found = found or [section for section in sections if folded in _names(section)]
     found = found or (_by_number(read[0], sections) if read else [])
     if read is None or (read[0].kind is None and "." not in read[0].number):
         found = found or [section for section in sections if _by_words(folded, section)]
@@ -63,7 +64,7 @@ def find_sections(
     if reference.number is not None:
         return _by_number(reference.number, sections)
     folded = _fold(reference.name)
-    exact = [section for section in sections if _by_title(folded, section)]
+    exact = [s for s in sections if folded in {_fold(s.title), _fold(without_number(s.title))}]
     if exact or not reference.by_words:
         return exact
     likely = [section for section in sections if _by_words(folded, section)]
@@ -120,17 +121,12 @@ def _fold(text: str) -> str:
     return _MARKS.sub(" ", plain).strip()
 
 
-def _names(section: SectionRecord) -> Iterator[str]:
-    yield section.title
-    yield " ".join(section.path)
-    if section.path:
-        yield section.path[-1]
-    if section.module:
-        yield f"{section.module} {' '.join(section.path)}"
-    if bare := without_number(section.title):
-        yield bare
-    yield section.source_file
-    yield section.source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+def _names(section: SectionRecord) -> set[str]:
+    """Return what a section may be called, folded."""
+    path, file = " ".join(section.path), PurePosixPath(section.source_file)
+    names = [section.title, without_number(section.title), path, *section.path[-1:]]
+    names += [str(file), file.stem, f"{section.module} {path}" if section.module else ""]
+    return {_fold(name) for name in names} - {""}
 
 
 def _by_url(name: str, section: SectionRecord) -> bool:
@@ -140,14 +136,6 @@ def _by_url(name: str, section: SectionRecord) -> bool:
     parts = urlsplit(have)
     local = parts.path + (f"#{parts.fragment}" if parts.fragment else "")
     return wanted.rstrip("/") in {have.rstrip("/"), local.rstrip("/"), local.lstrip("/")}
-
-
-def _by_name(wanted: str, section: SectionRecord) -> bool:
-    return bool(wanted) and any(_fold(known) == wanted for known in _names(section))
-
-
-def _by_title(wanted: str, section: SectionRecord) -> bool:
-    return bool(wanted) and wanted in {_fold(section.title), _fold(without_number(section.title))}
 
 
 def _by_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> list[SectionRecord]:
@@ -171,13 +159,10 @@ def _by_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> list
 
 def _file_has_number(source_file: str, number: str) -> bool:
     """Return whether a file is chapter `number`, or one of its sections: `ch04-01-slices.md`."""
-    name = source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    match = _NUMBERED_FILE.match(name)
-    if match is None:
-        return False
-    have = [str(int(part)) for part in match.groups() if part is not None]
-    wanted = [part.lstrip("0") or "0" for part in number.split(".")]
-    return have[: len(wanted)] == wanted
+    match = _NUMBERED_FILE.match(PurePosixPath(source_file).stem)
+    have = [int(part) for part in match.groups() if part] if match else []
+    wanted = [int(part) for part in _DIGITS.findall(number)]
+    return number[-1].isdigit() and have[: len(wanted)] == wanted
 
 
 def _by_words(wanted: str, section: SectionRecord) -> bool:
@@ -190,8 +175,6 @@ def _by_spelling(
     """Return every section with its best likeness (0 to 100), best first, then in book order."""
     from rapidfuzz import fuzz
 
-    scored = [
-        (max(fuzz.ratio(wanted, _fold(known)) for known in _names(section)), section)
-        for section in sections
-    ]
-    return sorted(scored, key=lambda pair: (-pair[0], pair[1].ordinal))
+    likeness = [max(fuzz.ratio(wanted, known) for known in _names(one)) for one in sections]
+    pairs = zip(likeness, sections, strict=True)
+    return sorted(pairs, key=lambda pair: (-pair[0], pair[1].ordinal))
