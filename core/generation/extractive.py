@@ -165,10 +165,9 @@ def _as_it_stands(task: GenerationTask, pieces: Sequence[Piece]) -> list[Piece]:
         reads[piece.chunk_number][0] <= piece.start and piece.end <= reads[piece.chunk_number][1]
         for piece in pieces
     ]
-    read = [p if i else p.hidden() for p, i in zip(pieces, inside, strict=True)]
-    if any(piece.citable for piece in read):
-        return read
-    return [replace(p, citable=i, shown=i) for p, i in zip(pieces, inside, strict=True)]
+    rows = list(zip(pieces, inside, strict=True))
+    answers = any(piece.citable for piece, is_read in rows if is_read)
+    return [p if i and answers else replace(p, citable=i, shown=i) for p, i in rows]
 
 
 def _touches(piece: Piece, planted: Mapping[int, Planted]) -> bool:

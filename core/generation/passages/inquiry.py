@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.generation.base import GenerationTask
 from core.generation.passages.definitions import defined_term
 from core.index.terms import TermStatistics
@@ -93,10 +95,6 @@ def _weigh(
     for terms, factor in parts:
         for term in terms:
             factors[term] = max(factor, factors.get(term, 0.0))
-    rarity = statistics.rarity(list(factors))
-    weights = {
-        term: factor * float(rare)
-        for (term, factor), rare in zip(factors.items(), rarity, strict=True)
-    }
-    total = sum(weights.values())
-    return {term: weight / total for term, weight in weights.items()} if total else {}
+    weights = statistics.rarity(list(factors)) * np.fromiter(factors.values(), np.float64)
+    total = float(weights.sum())
+    return dict(zip(factors, (weights / total).tolist(), strict=True)) if total else {}

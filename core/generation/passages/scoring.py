@@ -124,7 +124,7 @@ async def _cosines(
     question /= float(np.linalg.norm(question)) or 1.0
     vectors = _stored(pieces, evidence)
     if vectors is None:
-        texts = [f"{_heading(evidence[p.chunk_number])}: {p.text}" for p in pieces]
+        texts = [f"{' '.join(evidence[p.chunk_number].headings)}: {p.text}" for p in pieces]
         vectors = await embedder.embed_passages([text[:LONGEST_EMBEDDED] for text in texts])
     return [float(cosine) for cosine in vectors @ question]
 
@@ -142,10 +142,6 @@ def _stored(pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]) -> Vect
         rows.append(own[inside or ...].mean(axis=0))
     vectors = np.stack(rows)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
-
-
-def _heading(chunk: RetrievedChunk) -> str:
-    return chunk.headings[-1] if chunk.headings else chunk.page_title
 
 
 def _nearness(piece: Piece, quote: QuoteLocation | None) -> float:

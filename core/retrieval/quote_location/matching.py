@@ -114,23 +114,26 @@ class BookText:
         needed = _EVIDENCE_NEEDED - _EVIDENCE_PER_SHARE * best.evidence / len(quote)
         if best.evidence < needed:
             return None
-        return self._match(QuoteStatus.ALTERED, self._tightened(quote, best), quote)
+        # In a window with room to spare, the ends of a quote may as well match strays far away.
+        floor, ceiling = self._document_span(best.book_start)
+        start = max(floor, best.book_start - best.quote_start)
+        end = min(ceiling, best.book_end + len(quote) - best.quote_end)
+        again = self._align(quote, start, end)
+        best = again if again.evidence >= best.evidence else best
+        return self._match(QuoteStatus.ALTERED, best, quote)
 
     def _match(self, status: QuoteStatus, found: _Alignment, quote: str) -> QuoteMatch:
         mine = quote[found.quote_start : found.quote_end]
         return QuoteMatch(
             status,
-            self._ids[self._document_at(found.book_start)],
+            self._ids[np.searchsorted(self._ends, found.book_start)],
             int(self._offsets[found.book_start]),
             int(self._offsets[found.book_end - 1]) + 1,
             Levenshtein.normalized_similarity(mine, self._text[found.book_start : found.book_end]),
         )
 
-    def _document_at(self, position: int) -> int:
-        return int(np.searchsorted(self._ends, position))
-
     def _document_span(self, position: int) -> tuple[int, int]:
-        document = self._document_at(position)
+        document = np.searchsorted(self._ends, position)
         return int(self._ends[document - 1]) + 1 if document else 0, int(self._ends[document])
 
     def _windows(self, quote: str) -> Iterator[tuple[int, int]]:
@@ -176,18 +179,6 @@ class BookText:
                     quote_start, step.src_end, start + book_start, start + step.dest_end, evidence
                 )
         return best
-
-    def _tightened(self, quote: str, found: _Alignment) -> _Alignment:
-        """Return `found` with its ends put right.
-
-        In a window with room to spare the first and last letters of a quote may as
-        well match strays far away; without the room they fall into place.
-        """
-        floor, ceiling = self._document_span(found.book_start)
-        start = max(floor, found.book_start - found.quote_start)
-        end = min(ceiling, found.book_end + len(quote) - found.quote_end)
-        again = self._align(quote, start, end)
-        return again if again.evidence >= found.evidence else found
 
 
 def information(letters: str) -> int:
