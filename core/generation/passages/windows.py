@@ -6,6 +6,7 @@ on textbooks; docs/measuring.md has the figures.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, dropwhile
 from types import MappingProxyType
 
 from core.generation.passages.pieces import Piece
@@ -68,16 +69,11 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
 
 def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
     """Return the first pieces that can be shown, one at least where there is any."""
-    found: list[int] = []
-    words = 0
-    for position, piece in enumerate(pieces):
-        if not piece.shown or not (piece.citable or found):
-            continue
-        words += piece.words
-        if found and words > most_words:
-            break
-        found.append(position)
-    return _windows(pieces, found, [])
+    shown = (position for position, piece in enumerate(pieces) if piece.shown)
+    found = list(dropwhile(lambda position: not pieces[position].citable, shown))
+    words = accumulate(pieces[position].words for position in found)
+    fit = max(1, sum(total <= most_words for total in words))
+    return _windows(pieces, found[:fit], [])
 
 
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,9 @@ from core.index.base import VectorIndex
 from core.models import Chunk, QuoteLocation, QuoteStatus, RetrievedChunk
 from core.retrieval.editions.edition_reader import EditionReader
 from core.retrieval.editions.open_edition import OpenEdition
+from core.retrieval.quote_location.matching import BookText, QuoteMatch
 from core.retrieval.quote_location.windows import ChunkWindow, runs, windows
 from core.retrieval.retrieval import retrieved
-
-if TYPE_CHECKING:
-    from core.retrieval.quote_location.matching import QuoteMatch
 
 _NEIGHBOURS = 1
 """Chunks before and after a quote that are read with it."""
@@ -74,28 +71,25 @@ class QuoteLocator:
         )
         return LocatedQuote(location, chunks, around)
 
-    async def _match(
-        self, opened: OpenEdition, quote: str
-    ) -> "tuple[QuoteMatch, list[ChunkWindow]]":
+    async def _match(self, opened: OpenEdition, quote: str) -> tuple[QuoteMatch, list[ChunkWindow]]:
         """Return the match, and the windows of which one is named in it.
 
         What damage has left no word whole of is looked for by its meaning.
         """
+
+        def match() -> QuoteMatch:
+            book = BookText([(str(number), one.text) for number, one in enumerate(found)])
+            return book.locate(quote)
+
         if opened.outline is None:
             found = runs([chunk async for chunk in self._reader.scroll(opened.edition)])
-            return await asyncio.to_thread(_matched, found, quote), found
+            return await asyncio.to_thread(match), found
         found = await windows(self._index, opened, quote, None)
-        match = await asyncio.to_thread(_matched, found, quote)
-        if match.document_id is None and (near := await _direction(opened, quote)) is not None:
+        matched = await asyncio.to_thread(match)
+        if matched.document_id is None and (near := await _direction(opened, quote)) is not None:
             found = await windows(self._index, opened, quote, near)
-            match = await asyncio.to_thread(_matched, found, quote)
-        return match, found
-
-
-def _matched(found: Sequence[ChunkWindow], quote: str) -> "QuoteMatch":
-    from core.retrieval.quote_location.matching import BookText
-
-    return BookText([(str(number), one.text) for number, one in enumerate(found)]).locate(quote)
+            matched = await asyncio.to_thread(match)
+        return matched, found
 
 
 async def _direction(opened: OpenEdition, quote: str) -> Vectors | None:

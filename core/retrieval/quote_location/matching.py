@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from core.models import QuoteStatus
 
@@ -37,22 +36,16 @@ _DOCUMENT_BREAK = "\n"  # no letter, so no quote matches across it
 
 @dataclass(frozen=True, slots=True)
 class QuoteMatch:
-    """Where a quote stands in the book, and how closely it agrees.
-
-    Attributes:
-        status: `verbatim` when all letters and digits agree in order, whatever
-            stands between them; `altered` when most of them do.
-        document_id: The document, none when not found.
-        char_start: First character of the passage in the document's own text.
-        char_end: One past its last letter or digit.
-        score: 0 to 1, likeness of the aligned part of the quote to the passage.
-    """
+    """Where a quote stands in the book, and how closely it agrees."""
 
     status: QuoteStatus
+    """`verbatim` when all letters and digits agree in order; `altered` when most of them do."""
     document_id: str | None = None
     char_start: int = 0
     char_end: int = 0
+    """The passage in the document's own text, up to its last letter or digit."""
     score: float = 0.0
+    """0 to 1, likeness of the aligned part of the quote to the passage."""
 
 
 _NOT_FOUND = QuoteMatch(QuoteStatus.NOT_FOUND)
@@ -102,9 +95,8 @@ class BookText:
         # A short phrase that is used all over the book points nowhere.
         if information(quote) - 2 * math.log2(self._text.count(quote)) < _FEWEST_LETTERS:
             return _NOT_FOUND
-        return self._match(
-            QuoteStatus.VERBATIM, _Alignment(0, len(quote), at, at + len(quote), len(quote)), quote
-        )
+        found = _Alignment(0, len(quote), at, at + len(quote), len(quote))
+        return self._match(QuoteStatus.VERBATIM, found, quote)
 
     def _altered(self, quote: str) -> QuoteMatch | None:
         alignments = (self._align(quote, start, end) for start, end in self._windows(quote))
@@ -123,6 +115,8 @@ class BookText:
         return self._match(QuoteStatus.ALTERED, best, quote)
 
     def _match(self, status: QuoteStatus, found: _Alignment, quote: str) -> QuoteMatch:
+        from rapidfuzz.distance import Levenshtein
+
         mine = quote[found.quote_start : found.quote_end]
         return QuoteMatch(
             status,
@@ -162,6 +156,8 @@ class BookText:
 
     def _align(self, quote: str, start: int, end: int) -> _Alignment:
         """Return the best stretch of an alignment with one window of the book."""
+        from rapidfuzz.distance import Levenshtein
+
         window = self._text[start:end]
         best = _Alignment(0, 0, start, start, 0.0)
         evidence, quote_start, book_start = 0.0, 0, 0
