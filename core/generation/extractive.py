@@ -150,15 +150,11 @@ def _readable(task: GenerationTask, inquiry: Inquiry) -> list[Piece]:
         return _as_it_stands(task, pieces)
     if not inquiry.given:
         return pieces
-    terms = [frozenset(task.encode_terms(piece.quote)) for piece in pieces]
-    again = [says_again(one, inquiry.given) for one in terms]
-    names = [inquiry.speaks_of_named(one) for one in terms]
-    rows = list(zip(pieces, again, names, strict=True))
-    is_told_elsewhere = any(p.citable and named and not said for p, said, named in rows)
-    fresh = [
-        piece.hidden() if said and (is_told_elsewhere or not named) else piece
-        for piece, said, named in rows
-    ]
+    fresh = []
+    for piece in pieces:
+        terms = frozenset(task.encode_terms(piece.quote))
+        is_told = says_again(terms, inquiry.given) and not inquiry.speaks_of_named(terms)
+        fresh.append(piece.hidden() if is_told else piece)
     return fresh if any(piece.citable for piece in fresh) else pieces
 
 
@@ -169,10 +165,9 @@ def _as_it_stands(task: GenerationTask, pieces: Sequence[Piece]) -> list[Piece]:
         reads[piece.chunk_number][0] <= piece.start and piece.end <= reads[piece.chunk_number][1]
         for piece in pieces
     ]
-    read = [p if i else p.hidden() for p, i in zip(pieces, inside, strict=True)]
-    if any(piece.citable for piece in read):
-        return read
-    return [replace(p, citable=i, shown=i) for p, i in zip(pieces, inside, strict=True)]
+    rows = list(zip(pieces, inside, strict=True))
+    answers = any(piece.citable for piece, is_read in rows if is_read)
+    return [p if i and answers else replace(p, citable=i, shown=i) for p, i in rows]
 
 
 def _touches(piece: Piece, planted: Mapping[int, Planted]) -> bool:

@@ -21,14 +21,13 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _INITIAL = re.compile(r"(?:^|[A-Z][\w.'’-]*\s)[A-Z]\.$")
-_SINGLE = re.compile(r"(?:^|[\s(\[“\"'])[A-Z]\.$")
-_NEXT_INITIAL = re.compile(r"\s+[A-Z]\.(?=\s)")
-_ENDS_SENTENCE_ANYWAY = re.compile(r"\b(?:etc|U\.S|a\.m|p\.m|Inc|Ltd|Co|Corp|Jr|Sr|al)\.$")
+_INITIALS = re.compile(r"\b[A-Z]\.\s+[A-Z]\.\s")
 _OPENER = re.compile(
     r"[\s\"'“‘(\[]*(?:The|A|An|This|That|These|Those|It|He|She|They|We|You|I|In|On|At|For|From|By|"
     r"With|But|And|Or|So|If|As|When|While|After|Before|Since|Because|Although|However|Thus|Then|"
-    r"There|Here|What|Why|How|Who|Which|Its|Their|Our|His|Her|Some|Many|Most|All|Each|Both|No|Not)"
-    r"\b"
+    r"There|Here|What|Why|How|Who|Which|Its|Their|Our|His|Her|Some|Many|Most|All|Each|Both|No|Not|"
+    r"D(?:er|ie|as|em|en|ann|anach|och)|Eine?|E[rs]|Sie|Wir|Ich|I[mn]|A[mn]|Auf|Aber|Und|Wenn|Als|"
+    r"Bei|Nach|Diese[rsmn]?)\b"
 )
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
 _FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
@@ -36,17 +35,9 @@ _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ 
 _LIST_NUMBER = re.compile(r"^\s*(?:\d{1,3}|[A-Za-z])[.)]$")
 _LONGEST_LEAD = 40
 _GERMAN_ORDINAL = re.compile(
-    r"\b(?:de[rmns]|die|das|im|vom|zum|zur|beim|ab|bis|seit|eine[rmns]?|seine[rmns]?) \d{1,4}\.$"
+    r"\b(?:de[rmns]|die|das|am|im|vom|zum|zur|beim|ab|bis|seit|eine[rmns]?|seine[rmns]?"
+    r"|\w+(?:tag|woch),) \d{1,4}\.$"
 )
-_GERMAN_OPENER = re.compile(
-    r"\s*(?:D(?:er|ie|as|em|en|ann|anach|och)|Eine?|E[rs]|Sie|Wir|Ich|I[mn]|A[mn]|Auf|Aber|Und"
-    r"|Wenn|Als|Bei|Nach|Diese[rsmn]?)\b"
-)
-_MONTH = re.compile(
-    r"\s*(?:Januar|Jänner|Februar|Feber|März|April|Mai|Juni|Juli|August|September|Oktober"
-    r"|November|Dezember)\b"
-)
-_DAY = re.compile(r"\b\d{1,2}\.$")
 
 
 class Span(NamedTuple):
@@ -65,31 +56,19 @@ def sentence_spans(text: str) -> list[Span]:
     European languages and for the marks of other scripts.
     """
     spans: list[Span] = []
-    for piece, whole in _pieces(text):
-        if whole:
-            spans.append(piece)
-        else:
-            spans.extend(_split_prose(text, piece))
+    position = 0
+    for start, end in [*sorted(_whole(text)), (len(text), len(text))]:
+        if start >= position:
+            for paragraph in _paragraphs(text, position, start):
+                spans.extend(_split_prose(text, paragraph))
+            spans.extend(_trimmed(text, start, end))
+            position = end
     return spans
 
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of `text` in order."""
     return [text[start:end] for start, end in sentence_spans(text)]
-
-
-def _pieces(text: str) -> Iterator[tuple[Span, bool]]:
-    """Yield paragraphs to be split, and fences, tables and formulas that stay whole."""
-    position = 0
-    for start, end in sorted(_whole(text)):
-        if start < position:
-            continue
-        yield from ((span, False) for span in _paragraphs(text, position, start))
-        trimmed = _trim(text, start, end)
-        if trimmed:
-            yield trimmed, True
-        position = end
-    yield from ((span, False) for span in _paragraphs(text, position, len(text)))
 
 
 def _whole(text: str) -> Iterator[tuple[int, int]]:
@@ -102,13 +81,10 @@ def _whole(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
-    position = start
     for match in _PARAGRAPH_BREAK.finditer(text, start, end):
-        if span := _trim(text, position, match.start()):
-            yield span
-        position = match.end()
-    if span := _trim(text, position, end):
-        yield span
+        yield from _trimmed(text, start, match.start())
+        start = match.end()
+    yield from _trimmed(text, start, end)
 
 
 def _split_prose(text: str, piece: Span) -> Iterator[Span]:
@@ -119,11 +95,9 @@ def _split_prose(text: str, piece: Span) -> Iterator[Span]:
             continue
         if match.end() < piece.end and not _is_end(text, start, match.start(), match.end()):
             continue
-        if span := _trim(text, start, match.end()):
-            yield span
+        yield from _trimmed(text, start, match.end())
         start = match.end()
-    if span := _trim(text, start, piece.end):
-        yield span
+    yield from _trimmed(text, start, piece.end)
 
 
 def _is_end(text: str, start: int, mark: int, end: int) -> bool:
@@ -131,17 +105,9 @@ def _is_end(text: str, start: int, mark: int, end: int) -> bool:
     if text[mark] not in ".…":
         return _next_begins_sentence(text, end) or text[mark] in MARKS
     lead = text[max(start, mark - _LONGEST_LEAD) : mark + 1]
-    if _LIST_NUMBER.match(text[start : mark + 1]):
+    if _LIST_NUMBER.match(text[start : mark + 1]) or _INITIALS.match(text, mark - 1):
         return False
-    if _ABBREVIATION.search(lead):
-        return bool(_ENDS_SENTENCE_ANYWAY.search(lead)) and _OPENER.match(text, end) is not None
-    if _DAY.search(lead) and _MONTH.match(text, end):
-        return False
-    if _GERMAN_ORDINAL.search(lead):
-        return _OPENER.match(text, end) is not None or _GERMAN_OPENER.match(text, end) is not None
-    if _SINGLE.search(lead) and _NEXT_INITIAL.match(text, end):
-        return False
-    if _INITIAL.search(lead):
+    if any(rule.search(lead) for rule in (_ABBREVIATION, _INITIAL, _GERMAN_ORDINAL)):
         return _OPENER.match(text, end) is not None
     return _next_begins_sentence(text, end)
 
@@ -151,9 +117,9 @@ def _next_begins_sentence(text: str, end: int) -> bool:
     return not following or not following[0].islower()
 
 
-def _trim(text: str, start: int, end: int) -> Span | None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return Span(start, end) if start < end else None
+def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the span without surrounding blanks, unless it has nothing else."""
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    if kept := piece.strip():
+        yield Span(start, start + len(kept))

@@ -14,7 +14,7 @@ LONGEST = 140
 _PUNCTUATED = re.compile(rf"[.!?…{MARKS}][\"'”’»」』）)\]]*\s*$", re.M)
 _ENDS = re.compile(rf"[.!…！{STOPS}][\"'”’»」』）)\]]*$")
 _ASKS = re.compile(rf"[?;{QUESTIONS}][\"'”’»」』）)\]]*$")
-_STARTS_SMALL = re.compile(r"[\W_]*[a-zß-öø-ÿа-яα-ω]")
+_STARTS_SMALL = re.compile(r"(?!`)[\W_]*[a-zß-öø-ÿа-яα-ω]")
 _CONTINUES = re.compile(r"\(|\W*(?:also|and|but|or|where|which|[a-z]{3,}s)\s")
 """What goes on after a formula or a reference that the text left out: "shows the curve"."""
 _CAPTION = re.compile(
@@ -23,8 +23,7 @@ _CAPTION = re.compile(
     re.I,
 )
 _POINTER = re.compile(
-    r"\(?(?:See|Refer to|Turn to|Recall|Read|Visit|View|Watch|Click|Go to|Siehe|Voir)\b.{0,90}$"
-    r"|.{0,12}\b(?:as (?:shown|seen) in|listed in)\s+(?:Figure|Table)\s*[\d.\-]+\W*$",
+    r"\(?(?:See|Refer to|Turn to|Recall|Read|Visit|View|Watch|Click|Go to|Siehe|Voir)\b.{0,90}$",
     re.I | re.S,
 )
 _SIGNPOST = re.compile(
@@ -57,14 +56,11 @@ def is_citable(sentence: str, *, punctuated: bool = True, begins: bool = False) 
         begins: Whether a paragraph begins with it, so that it is whole though its first letter is
             small: "mRNA carries ...".
     """
-    if _ASKS.search(sentence):
-        return False
-    if punctuated and not _ENDS.search(sentence):
+    if _ASKS.search(sentence) or (punctuated and not _ENDS.search(sentence)):
         return False
     if sentence.count("(") != sentence.count(")"):
         return False
-    starts_small = _STARTS_SMALL.match(sentence) and not sentence.startswith("`")
-    if starts_small and (not begins or _CONTINUES.match(sentence)):
+    if _STARTS_SMALL.match(sentence) and (not begins or _CONTINUES.match(sentence)):
         return False
     if any(said.match(sentence) for said in (_CAPTION, _POINTER, _SIGNPOST)):
         return False

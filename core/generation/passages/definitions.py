@@ -17,7 +17,6 @@ _COPULA = re.compile(
     r"|measures?|represents?|includes?|happens when)\b",
     re.I,
 )
-_CLAUSE_END = re.compile(r"[,;:(—.]| that | which | who ")
 _OTHER_TERMS = 2
 """Terms that what a sentence defines may have beyond the term asked for."""
 
@@ -34,7 +33,7 @@ def defined_term(question: str) -> str | None:
 def gives_definition(
     sentence: str, term: frozenset[int], encode_terms: Callable[[str], Sequence[int]]
 ) -> bool:
-    """Return whether a sentence's subject, or predicate up to a comma, is the term asked for.
+    """Return whether a sentence's subject or predicate is the term asked for.
 
     Args:
         sentence: One sentence of the book.
@@ -44,6 +43,6 @@ def gives_definition(
     verb = _COPULA.search(sentence) if term else None
     if verb is None:
         return False
-    places = (sentence[: verb.start()], _CLAUSE_END.split(sentence[verb.end() :], maxsplit=1)[0])
+    places = (sentence[: verb.start()], sentence[verb.end() :])
     named = (frozenset(encode_terms(place)) for place in places)
     return any(term <= one and len(one - term) <= _OTHER_TERMS for one in named)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.generation.base import GenerationTask
 from core.generation.passages.definitions import defined_term
 from core.index.terms import TermStatistics
@@ -12,8 +14,6 @@ from core.text.sentences import sentences
 CONTEXT = 0.5
 """What a word of the quote, of the question before or of the section searched counts."""
 PREVIOUS_ANSWER = 0.25
-KEY_TERMS = 12
-"""The rarest words of a quote are what it is about."""
 LONGEST_EMBEDDED = 600
 """Characters of a quote or of an earlier question that are embedded."""
 
@@ -48,7 +48,7 @@ def read_inquiry(task: GenerationTask) -> Inquiry:
         return _about_quote(task, task.selected_text)
     term = defined_term(task.question)
     own = task.encode_terms(term or task.question)
-    if task.leans and task.history and not _repeats(task.question, task.history[-1]):
+    if task.leans and task.history:
         return _about_turn(task, task.history[-1], own)
     before = " ".join(gist_of(task.thread)) or task.section
     if task.leans and before:
@@ -61,7 +61,7 @@ def read_inquiry(task: GenerationTask) -> Inquiry:
 
 def _about_quote(task: GenerationTask, quote: str) -> Inquiry:
     """Mix question and quote; without a question of its own, ask for what explains the quote."""
-    key, start = _key_terms(quote, task), quote[:LONGEST_EMBEDDED]
+    key, start = task.encode_terms(quote), quote[:LONGEST_EMBEDDED]
     if task.question != EXPLAIN_QUOTE:
         parts = [(task.encode_terms(task.question), 1.0), (key, CONTEXT)]
         return Inquiry(_weigh(parts, task.statistics), (f"{task.question} {start}",))
@@ -87,18 +87,6 @@ def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]
     )
 
 
-def _repeats(question: str, turn: ConversationTurn) -> bool:
-    """Return whether a question is the one before it once more, whose answer is wanted again."""
-    return question.casefold().split() == turn.question.casefold().split()
-
-
-def _key_terms(quote: str, task: GenerationTask) -> Sequence[int]:
-    terms = task.encode_terms(quote)
-    rarity = task.statistics.rarity(terms)
-    rarest = sorted(range(len(terms)), key=lambda i: -rarity[i])[:KEY_TERMS]
-    return [terms[i] for i in sorted(rarest)]
-
-
 def _weigh(
     parts: Sequence[tuple[Sequence[int], float]], statistics: TermStatistics
 ) -> dict[int, float]:
@@ -107,10 +95,6 @@ def _weigh(
     for terms, factor in parts:
         for term in terms:
             factors[term] = max(factor, factors.get(term, 0.0))
-    rarity = statistics.rarity(list(factors))
-    weights = {
-        term: factor * float(rare)
-        for (term, factor), rare in zip(factors.items(), rarity, strict=True)
-    }
-    total = sum(weights.values())
-    return {term: weight / total for term, weight in weights.items()} if total else {}
+    weights = statistics.rarity(list(factors)) * np.fromiter(factors.values(), np.float64)
+    total = float(weights.sum())
+    return dict(zip(factors, (weights / total).tolist(), strict=True)) if total else {}

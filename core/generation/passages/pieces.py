@@ -1,6 +1,5 @@
 """Cuts the evidence into what a passage is made of: sentences, and blocks that stay whole."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -18,14 +17,12 @@ from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
 
 PROSE = "prose"
-LIST = "list"
-LISTS = frozenset({LIST, "ordered_list"})
+LISTS = frozenset({"list", "ordered_list"})
 TABLE = "table"
 LAID_OUT = frozenset({TABLE, "formula", "code"})
 """Blocks that say little without the sentences around them."""
 WORDS_A_LINE = 7
 _ANNOUNCING = ":："
-_MARK = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,29 +127,28 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
         end, ended = stop, kind not in LAID_OUT and (kind in LISTS or is_ended(quote))
 
 
-def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
-    """Yield the spans of sentences and blocks; one that announces a block is of it."""
-    text = chunk.content_text
+def _parts(chunk: RetrievedChunk) -> list[tuple[int, int, str]]:
+    """Return the spans of sentences and blocks; a sentence that announces a block is of it."""
     parts: list[tuple[int, int, str]] = []
     for start, end, kind in laid_out(chunk, LISTS | LAID_OUT):
-        announced = (
-            kind != PROSE
-            and parts
-            and parts[-1][2] == PROSE
-            and text[parts[-1][1] - 1] in _ANNOUNCING
-        )
-        parts.append((parts.pop()[0] if announced else start, end, kind))
-    yield from parts
+        if kind != PROSE and parts and parts[-1][2] == PROSE:
+            first, last, _ = parts[-1]
+            if chunk.content_text[last - 1] in _ANNOUNCING:
+                start = first
+                parts.pop()
+        parts.append((start, end, kind))
+    return parts
 
 
 def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of sentences and of whole blocks of some kinds, in order, apart, each once.
 
-    In a course of an older format, which knows no blocks, they are read off the text.
+    In a course of an older format, which knows no blocks, those but lists are read off the text.
     """
     text = chunk.content_text
     spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
-    known = [(b.start, b.end, b.kind) for b in chunk.blocks] or _blocks_in(text, spans)
+    known = [(b.start, b.end, b.kind) for b in chunk.blocks]
+    known = known or [(span.start, span.end, _kind(text[span.start : span.end])) for span in spans]
     parts = [block for block in known if block[2] in kinds]
     inside = [(start, end) for start, end, _ in parts]
     parts += [
@@ -167,29 +163,12 @@ def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int
             end = part[1]
 
 
-def _blocks_in(text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int, str]]:
-    """Yield the blocks of a text by how their lines begin."""
-    items: list[Span] = []
-    for span in spans:
-        marked = _MARK.match(text, span.start) is not None
-        if items and (marked or "\n" not in text[items[-1].end : span.start]):
-            items.append(span)
-            continue
-        if items:
-            yield items[0].start, items[-1].end, LIST
-        items = [span] if marked else []
-        if not items and (kind := _kind(text[span.start : span.end])) is not None:
-            yield span.start, span.end, kind
-    if items:
-        yield items[0].start, items[-1].end, LIST
-
-
-def _kind(quote: str) -> str | None:
+def _kind(quote: str) -> str:
     if fence_opened_by(quote.partition("\n")[0]):
         return "code"
     if quote.startswith("|"):
         return TABLE
-    return "formula" if quote.startswith("$$") else None
+    return "formula" if quote.startswith("$$") else PROSE
 
 
 def tells(chunk: RetrievedChunk, start: int, end: int) -> bool:

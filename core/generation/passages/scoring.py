@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,10 +57,7 @@ async def rank(
     best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
     kept = [scored[i] for i in sorted(best)]
     cosines = await _cosines([s.piece for s in kept], task.evidence, inquiry, embedder)
-    return [
-        Scored(s.piece, s.terms, s.score + MEANING * cosine)
-        for s, cosine in zip(kept, cosines, strict=True)
-    ]
+    return [replace(s, score=s.score + MEANING * c) for s, c in zip(kept, cosines, strict=True)]
 
 
 def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
@@ -127,7 +124,7 @@ async def _cosines(
     question /= float(np.linalg.norm(question)) or 1.0
     vectors = _stored(pieces, evidence)
     if vectors is None:
-        texts = [f"{_heading(evidence[p.chunk_number])}: {p.text}" for p in pieces]
+        texts = [f"{' '.join(evidence[p.chunk_number].headings)}: {p.text}" for p in pieces]
         vectors = await embedder.embed_passages([text[:LONGEST_EMBEDDED] for text in texts])
     return [float(cosine) for cosine in vectors @ question]
 
@@ -140,18 +137,11 @@ def _stored(pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]) -> Vect
         chunk, own = evidence[piece.chunk_number], known[piece.chunk_number]
         if own is None:
             return None
-        inside = [
-            row
-            for row, (start, end) in enumerate(chunk.sentences)
-            if start < piece.end and piece.start < end
-        ]
-        rows.append(own[inside[0]] if len(inside) == 1 else own[inside or ...].mean(axis=0))
+        spans = enumerate(chunk.sentences)
+        inside = [row for row, (start, end) in spans if start < piece.end and piece.start < end]
+        rows.append(own[inside or ...].mean(axis=0))
     vectors = np.stack(rows)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
-
-
-def _heading(chunk: RetrievedChunk) -> str:
-    return chunk.headings[-1] if chunk.headings else chunk.page_title
 
 
 def _nearness(piece: Piece, quote: QuoteLocation | None) -> float:

@@ -6,6 +6,7 @@ on textbooks; docs/measuring.md has the figures.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, dropwhile
 from types import MappingProxyType
 
 from core.generation.passages.pieces import Piece
@@ -15,11 +16,10 @@ from core.models import AnswerLength
 MOST_WORDS: Mapping[AnswerLength, int] = MappingProxyType(
     {AnswerLength.SHORT: 80, AnswerLength.NORMAL: 200, AnswerLength.LONG: 320}
 )
-BEFORE = 1
 AFTER = 3
-"""Pieces that a passage has before and after the one that it is chosen for."""
+"""Pieces that a passage has after the one that it is chosen for."""
 FURTHEST = 2
-"""Pieces that it may begin before that one where what it would begin with leans."""
+"""Pieces that it has before that one: a second where what it would begin with leans."""
 OPENING = 5
 """Pieces before a passage that are shown, too, where what was read of its section begins with them
 and they have room: what a section is about stands there."""
@@ -69,16 +69,11 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
 
 def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
     """Return the first pieces that can be shown, one at least where there is any."""
-    found: list[int] = []
-    words = 0
-    for position, piece in enumerate(pieces):
-        if not piece.shown or not (piece.citable or found):
-            continue
-        words += piece.words
-        if found and words > most_words:
-            break
-        found.append(position)
-    return _windows(pieces, found, [])
+    shown = (position for position, piece in enumerate(pieces) if piece.shown)
+    found = list(dropwhile(lambda position: not pieces[position].citable, shown))
+    words = accumulate(pieces[position].words for position in found)
+    fit = max(1, sum(total <= most_words for total in words))
+    return _windows(pieces, found[:fit], [])
 
 
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:
@@ -88,10 +83,10 @@ def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) ->
     """
     room -= pieces[centre].words
     start = end = centre
-    while centre - start < FURTHEST and (centre - start < BEFORE or pieces[start].leans):
-        before = pieces[start - 1] if pieces[start].follows else None
-        is_needed = start == centre and pieces[centre].leans
-        if before is None or not before.shown or (before.words > room and not is_needed):
+    while pieces[start].follows and centre - start < FURTHEST:
+        before, leans = pieces[start - 1], pieces[start].leans
+        fits = before.words <= room or (leans and start == centre)
+        if not before.shown or not fits or not (leans or start == centre):
             break
         start -= 1
         room -= before.words * (start not in taken)
@@ -101,11 +96,8 @@ def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) ->
             break
         end += 1
         room -= after.words * (end not in taken)
-    while start < centre and not pieces[start].citable:
-        start += 1
-    while end > centre and not pieces[end].citable:
-        end -= 1
-    return range(start, end + 1)
+    fit = [n for n in range(start, end + 1) if n == centre or pieces[n].citable]
+    return range(fit[0], fit[-1] + 1)
 
 
 def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) -> set[int]:

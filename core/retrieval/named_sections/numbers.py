@@ -6,11 +6,23 @@ from typing import Self
 
 NUMBER = r"\d+(?:\.\d+)*[a-z]?"
 """Pattern of a section's number; a letter after it belongs to it: § 12a is not § 12."""
-LABEL = (
-    r"§§?|(?:subsection|section|sec|chapter|chap|ch|part|article|art|unit|module|lesson|lecture"
-    r"|week|experiment|abschnitt|kapitel|kap|teil|artikel|paragra(?:f|ph)|lektion|modul|chapitre"
-    r"|capítulo)\b\.?"
-)
+_NAMES = {
+    "section": "section subsection sec abschnitt",
+    "§": "paragraf paragraph",
+    "chapter": "chapter ch chap kapitel kap chapitre capítulo",
+    "article": "article art artikel",
+    "part": "part teil",
+    "lesson": "lesson lektion",
+    "module": "module modul",
+    "unit": "unit",
+    "lecture": "lecture",
+    "week": "week",
+    "experiment": "experiment",
+}
+_KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_DIVISIONS = _NAMES.keys() - {"§", "article", "experiment"}
+"""Kinds that readers take for one another; an article or a § is never a chapter."""
+LABEL = rf"§§?|(?:{'|'.join(_KINDS)})\b\.?"
 PARAGRAPH = (
     r"(?:(?:paragraph|para|par|subsection|absatz|absatzes|abs)\b\.?\s*"
     rf"(?:\(\s*{NUMBER}\s*\)|{NUMBER})|\(\s*{NUMBER}\s*\))"
@@ -26,20 +38,6 @@ _HEADING = re.compile(
     rf"\s*(?:(?P<label>§+|[^\W\d_]+\.?)\s*)?0*(?P<number>{NUMBER})(?!\w|\.\d)[\W_]*", re.IGNORECASE
 )
 _DIGITS = re.compile(NUMBER, re.IGNORECASE)
-_OTHER_NAMES = {
-    "section": "sec subsection abschnitt",
-    "§": "paragraf paragraph",
-    "chapter": "ch chap kapitel kap chapitre capítulo",
-    "article": "art artikel",
-    "part": "teil",
-    "lesson": "lektion",
-    "module": "modul",
-}
-_SAME_KINDS = {name: kind for kind, names in _OTHER_NAMES.items() for name in names.split()}
-_DIVISIONS = frozenset(
-    {"section", "chapter", "part", "unit", "module", "lesson", "lecture", "week"}
-)
-"""Kinds that readers take for one another; an article or a § is never a chapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +50,8 @@ class SectionNumber:
     @classmethod
     def of(cls, label: str | None, number: str) -> Self:
         """Return the number with one name for each kind."""
-        kind = label.casefold().rstrip(".") if label else None
-        kind = "§" if kind and kind.startswith("§") else kind
-        return cls(_SAME_KINDS.get(kind, kind) if kind else None, number.casefold())
+        kind = label.casefold().rstrip(".").replace("§§", "§") if label else None
+        return cls(_KINDS.get(kind, kind) if kind else None, number.casefold())
 
     def distance(self, heading: Self) -> int | None:
         """Return how far the heading's kind is from the asked one; None: it is not meant.
@@ -65,9 +62,8 @@ class SectionNumber:
             return None
         if self.counts_like(heading):
             return 0
-        if self.kind is None or heading.kind is None:
-            return 1
-        return 2 if {self.kind, heading.kind} <= _DIVISIONS else None
+        kinds = {self.kind, heading.kind}
+        return 1 if None in kinds else 2 if kinds <= _DIVISIONS else None
 
     def counts_like(self, heading: Self) -> bool:
         """Return whether both are numbers of one kind; "section" is a word for the sign, too."""
@@ -79,8 +75,7 @@ def read_number(name: str) -> tuple[SectionNumber, str | None] | None:
     match = _NAME.fullmatch(name.strip())
     if match is None:
         return None
-    number = SectionNumber.of(match["label"], match["number"])
-    return number, paragraph_number(match["paragraph"])
+    return SectionNumber.of(match["label"], match["number"]), paragraph_number(match["paragraph"])
 
 
 def paragraph_number(paragraph: str | None) -> str | None:

@@ -3,20 +3,21 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 
 from core.index.base import VectorIndex
 from core.models import Chunk
 from core.retrieval.editions.edition_reader import EditionReader
 from core.retrieval.evidence import BUDGET, Excerpt
-from core.retrieval.named_sections.near import MOST, near_number
 from core.retrieval.named_sections.numbers import read_number
 from core.retrieval.named_sections.references import SectionReference
 from core.retrieval.named_sections.resolution import (
+    MOST,
     counts_sections_like,
     find_sections,
     holds,
     lies_in,
+    near_number,
     resolve_section,
 )
 from core.retrieval.retrieval import retrieved, whole
@@ -35,15 +36,9 @@ class NamedSection:
     """In book order; none: the book has no such section."""
     name: str
     """The heading, or how the question calls what is missing."""
-    paragraph: str | None = None
-
-    @property
-    def near(self) -> tuple[str, ...]:
-        """Headings of where to look when the section, or the paragraph of it, is missing."""
-        return self.neighbours or tuple(dict.fromkeys(s.title for s in self.sections))[:MOST]
-
-    neighbours: tuple[str, ...] = ()
-    """Headings of the sections whose numbers come near a missing one, nearest first."""
+    paragraph: str | None
+    near: tuple[str, ...]
+    """Headings of where to look when the section, or the paragraph of it, is missing."""
 
 
 class SectionReader:
@@ -105,21 +100,16 @@ def named_section(
         paragraph: The paragraph of them that the reader limited the question to.
     """
     for reference in references:
-        if not reference.name:
-            if searched:
-                own = reference.paragraph or paragraph
-                return NamedSection(tuple(searched), searched[0].title, own)
-            continue
-        found = [
-            section
-            for section in find_sections(reference, sections)
-            if not searched or any(lies_in(section, outer) for outer in searched)
-        ]
+        found, own = list(searched), reference.paragraph or paragraph
+        if reference.name:
+            named, own = find_sections(reference, sections), reference.paragraph
+            found = [one for one in named if not searched or any(lies_in(one, s) for s in searched)]
         if found:
-            return NamedSection(tuple(found), found[0].title, reference.paragraph)
+            titles = tuple(dict.fromkeys(one.title for one in found))
+            return NamedSection(tuple(found), titles[0], own, titles[:MOST])
         number = reference.number
         if number and not searched and counts_sections_like(number, sections):
-            return NamedSection((), reference.name, neighbours=near_number(number, sections))
+            return NamedSection((), reference.name, None, near_number(number, sections))
     return None
 
 
@@ -128,45 +118,21 @@ def excerpts_of(chunks: Sequence[Chunk], paragraph: str | None, most: int) -> li
 
     None at all when the paragraphs have numbers and none of them has this one.
     """
-    parts = _paragraph_of(chunks, paragraph) if paragraph else None
-    return _opening(chunks, most) if parts is None else parts[:most]
+    if paragraph and any(_MARKER.search(chunk.content_text) for chunk in chunks):
+        return list(islice(_paragraph_of(chunks, paragraph), most))
+    lengths = accumulate(chunk.token_count for chunk in chunks)
+    fit = max(1, sum(length <= BUDGET for length in lengths))
+    return [whole(retrieved(chunk, 1.0)) for chunk in chunks[: min(fit, most)]]
 
 
-def _opening(chunks: Sequence[Chunk], most: int) -> list[Excerpt]:
-    """Return the first chunks, as many as a writer reads; at least one where there are any."""
-    taken: list[Excerpt] = []
-    used = 0
-    for chunk in chunks[:most]:
-        used += chunk.token_count
-        if taken and used > BUDGET:
-            break
-        taken.append(whole(retrieved(chunk, 1.0)))
-    return taken
-
-
-def _paragraph_of(chunks: Sequence[Chunk], number: str) -> list[Excerpt] | None:
-    """Return the paragraph marked "(number)"; None where no paragraph has a marker at all."""
-    if not any(_MARKER.search(chunk.content_text) for chunk in chunks):
-        return None
-    return [
-        Excerpt(retrieved(chunk, 1.0), start, end, count_tokens(chunk.content_text[start:end]))
-        for chunk, start, end in _parts(chunks, number)
-        if chunk.content_text[start:end].strip()
-    ]
-
-
-def _parts(chunks: Sequence[Chunk], number: str) -> Iterator[tuple[Chunk, int, int]]:
-    """Yield the spans of the paragraph, which may go on in the next chunk of its section."""
-    headings: tuple[str, ...] = ()
-    inside = False
+def _paragraph_of(chunks: Sequence[Chunk], number: str) -> Iterator[Excerpt]:
+    """Yield the paragraph marked "(number)", which may go on in the next chunk of its section."""
+    headings, marked = None, ""
     for chunk in chunks:
-        inside = inside and chunk.headings == headings
-        headings = chunk.headings
-        text = chunk.content_text
+        marked = marked if chunk.headings == headings else ""
+        headings, text = chunk.headings, chunk.content_text
         marks = [(mark.start(), mark[1].casefold()) for mark in _MARKER.finditer(text)]
-        if inside:
-            yield chunk, 0, marks[0][0] if marks else len(text)
-        for (start, marked), (end, _) in pairwise([*marks, (len(text), "")]):
-            inside = marked == number
-            if inside:
-                yield chunk, start, end
+        for (start, name), (end, _) in pairwise([(0, marked), *marks, (len(text), "")]):
+            if name == number and text[start:end].strip():
+                yield Excerpt(retrieved(chunk, 1.0), start, end, count_tokens(text[start:end]))
+            marked = name

@@ -30,9 +30,7 @@ _CLOSING = re.compile(
 _PARAGRAPH_OF = re.compile(rf"({PARAGRAPH})(?: (?:of|in|under|von|des|der|aus) (.+))?", re.I)
 _NUMBERED = re.compile(rf"(?:{LABEL})\s*{NUMBER}.*|\d+(?:\.\d+)+", re.IGNORECASE)
 _DOTTED = re.compile(r"\d+(?:\.\d+)+")
-_FURTHER = re.compile(
-    r"\s*(?:(?:and|und) )?(?:(?:what|how) about |was ist mit )?(?:in )?\d[\d.]*\W*", re.IGNORECASE
-)
+_FURTHER = re.compile(r"(?:(?:and|und|what|how|about|was|ist|mit|in) )*\d[\d.]*\W*", re.I)
 """How a question goes on to another number."""
 _DIVISION = r"(?:section|chapter|abschnitt|kapitel)"
 _ABOUT = re.compile(rf"{_DIVISION} (?:on|about|called|über|zu) (?:{_THE})?(.+)", re.I)
@@ -71,9 +69,7 @@ def read_references(
             its number, "and 2.5?" asks for another one.
     """
     name = _named(question)
-    if _POINTING.fullmatch(name):
-        return [SectionReference()] if alone else []
-    if _AT_HAND.fullmatch(name):
+    if _AT_HAND.fullmatch(name) or (alone and _POINTING.fullmatch(name)):
         return [SectionReference()]
     if _DOTTED.fullmatch(name) and not alone and not _speak_of_numbers(before):
         return []
@@ -106,7 +102,7 @@ def _named(question: str) -> str:
 def _speak_of_numbers(before: Sequence[str]) -> bool:
     """Return whether the latest question that was no mere number asked for a section by one."""
     for question in reversed(before):
-        if not _FURTHER.fullmatch(question):
+        if not _FURTHER.fullmatch(question.strip()):
             return any(read.number for read in read_references(question))
     return False
 

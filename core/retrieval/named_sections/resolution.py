@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import itemgetter
+from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from core.errors import UnknownSection
-from core.retrieval.named_sections.near import near_sections
 from core.retrieval.named_sections.numbers import (
     SectionNumber,
     number_of,
@@ -16,8 +18,12 @@ from core.retrieval.named_sections.numbers import (
 from core.retrieval.named_sections.references import SectionReference
 from core.storage.catalogue import SectionRecord
 
-_CLOSE_ENOUGH = 86.0
+MOST = 3
+"""Sections that are named where the book does not have the one asked for."""
+_CLOSE_ENOUGH, _ALIKE = 86.0, 65.0
+"""The likeness of spelling, up to 100, of what is meant, and of what may be meant."""
 _MARKS = re.compile(r"[\W_]+")
+_DIGITS = re.compile(r"\d+")
 _NUMBERED_FILE = re.compile(
     r"^(?:chapter|chap|ch|section|sec|part|unit|module|lesson|lecture|week)?[-_ ]?"
     r"(\d+)(?:[-_.](\d+)(?=\D|$))?",
@@ -37,7 +43,7 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     """
     read, folded = read_number(name), _fold(name)
     found = [s for s in sections if _by_url(name, s)]
-    found = found or [section for section in sections if _by_name(folded, section)]
+    found = found or [section for section in sections if folded in _names(section)]
     found = found or (_by_number(read[0], sections) if read else [])
     if read is None or (read[0].kind is None and "." not in read[0].number):
         found = found or [section for section in sections if _by_words(folded, section)]
@@ -47,7 +53,8 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     best = ranked[0][0] if ranked else 0.0
     if best >= _CLOSE_ENOUGH and read is None:
         return tuple(dict.fromkeys(s.section_id for score, s in ranked if score == best))
-    raise UnknownSection(name, near_sections(name, ranked, sections))
+    alike = tuple(dict.fromkeys(s.title for score, s in ranked if score >= _ALIKE))[:MOST]
+    raise UnknownSection(name, near_number(read[0], sections) if read else alike)
 
 
 def find_sections(
@@ -57,7 +64,7 @@ def find_sections(
     if reference.number is not None:
         return _by_number(reference.number, sections)
     folded = _fold(reference.name)
-    exact = [section for section in sections if _by_title(folded, section)]
+    exact = [s for s in sections if folded in {_fold(s.title), _fold(without_number(s.title))}]
     if exact or not reference.by_words:
         return exact
     likely = [section for section in sections if _by_words(folded, section)]
@@ -70,6 +77,27 @@ def counts_sections_like(number: SectionNumber, sections: Sequence[SectionRecord
     if number.kind in {"section", "chapter"} and any(known.kind is None for known in numbers):
         return True
     return number.kind is not None and any(number.counts_like(known) for known in numbers)
+
+
+def near_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> tuple[str, ...]:
+    """Return the headings whose numbers come near one, nearest first.
+
+    Near are the sections of the same chapter, what the number is a part of, its own parts, and
+    of whole chapters the one before and the one after.
+    """
+    near: list[tuple[tuple[int, int], str]] = []
+    for section in sections:
+        known = number_of(section.title)
+        if known is None or replace(known, number=number.number).distance(number) is None:
+            continue
+        asked, have = ([int(n) for n in _DIGITS.findall(one.number)] for one in (number, known))
+        depth, gap = min(len(asked), len(have)), abs(asked[-1] - have[-1])
+        is_beside = asked[:-1] == have[:-1] and (depth > 1 or gap <= 1)
+        if is_beside or (len(asked) != len(have) and asked[:depth] == have[:depth]):
+            near.append(
+                ((0, gap) if is_beside else (1, abs(len(asked) - len(have))), section.title)
+            )
+    return tuple(dict.fromkeys(title for _, title in sorted(near, key=itemgetter(0))))[:MOST]
 
 
 def lies_in(inner: SectionRecord, outer: SectionRecord) -> bool:
@@ -93,17 +121,12 @@ def _fold(text: str) -> str:
     return _MARKS.sub(" ", plain).strip()
 
 
-def _names(section: SectionRecord) -> Iterator[str]:
-    yield section.title
-    yield " ".join(section.path)
-    if section.path:
-        yield section.path[-1]
-    if section.module:
-        yield f"{section.module} {' '.join(section.path)}"
-    if bare := without_number(section.title):
-        yield bare
-    yield section.source_file
-    yield section.source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+def _names(section: SectionRecord) -> set[str]:
+    """Return what a section may be called, folded."""
+    path, file = " ".join(section.path), PurePosixPath(section.source_file)
+    names = [section.title, without_number(section.title), path, *section.path[-1:]]
+    names += [str(file), file.stem, f"{section.module} {path}" if section.module else ""]
+    return {_fold(name) for name in names} - {""}
 
 
 def _by_url(name: str, section: SectionRecord) -> bool:
@@ -113,14 +136,6 @@ def _by_url(name: str, section: SectionRecord) -> bool:
     parts = urlsplit(have)
     local = parts.path + (f"#{parts.fragment}" if parts.fragment else "")
     return wanted.rstrip("/") in {have.rstrip("/"), local.rstrip("/"), local.lstrip("/")}
-
-
-def _by_name(wanted: str, section: SectionRecord) -> bool:
-    return bool(wanted) and any(_fold(known) == wanted for known in _names(section))
-
-
-def _by_title(wanted: str, section: SectionRecord) -> bool:
-    return bool(wanted) and wanted in {_fold(section.title), _fold(without_number(section.title))}
 
 
 def _by_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> list[SectionRecord]:
@@ -144,13 +159,10 @@ def _by_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> list
 
 def _file_has_number(source_file: str, number: str) -> bool:
     """Return whether a file is chapter `number`, or one of its sections: `ch04-01-slices.md`."""
-    name = source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    match = _NUMBERED_FILE.match(name)
-    if match is None:
-        return False
-    have = [str(int(part)) for part in match.groups() if part is not None]
-    wanted = [part.lstrip("0") or "0" for part in number.split(".")]
-    return have[: len(wanted)] == wanted
+    match = _NUMBERED_FILE.match(PurePosixPath(source_file).stem)
+    have = [int(part) for part in match.groups() if part] if match else []
+    wanted = [int(part) for part in _DIGITS.findall(number)]
+    return number[-1].isdigit() and have[: len(wanted)] == wanted
 
 
 def _by_words(wanted: str, section: SectionRecord) -> bool:
@@ -163,8 +175,6 @@ def _by_spelling(
     """Return every section with its best likeness (0 to 100), best first, then in book order."""
     from rapidfuzz import fuzz
 
-    scored = [
-        (max(fuzz.ratio(wanted, _fold(known)) for known in _names(section)), section)
-        for section in sections
-    ]
-    return sorted(scored, key=lambda pair: (-pair[0], pair[1].ordinal))
+    likeness = [max(fuzz.ratio(wanted, known) for known in _names(one)) for one in sections]
+    pairs = zip(likeness, sections, strict=True)
+    return sorted(pairs, key=lambda pair: (-pair[0], pair[1].ordinal))
