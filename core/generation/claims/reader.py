@@ -43,14 +43,15 @@ class AnswerReader:
         text = visible(text)
         while self._json is None:
             line, feed, text = text.partition("\n")
-            self._line += line + feed
+            line = self._line + line
+            self._line = line + feed
             if _JSON.match(self._line):
                 self._json, text = JsonReader(), self._line + text
             elif not feed:
                 return
             else:
-                ended, self._line = self._line, ""
-                yield from self._take(self._lines.feed(ended))
+                self._line = ""
+                yield from self._take(self._lines.feed(line))
         yield from self._take(self._json.feed(text))
 
     def close(self) -> Iterator[ClaimOrRefusal]:
