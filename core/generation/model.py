@@ -17,7 +17,7 @@ from core.generation.base import (
     NotCovered,
     call_of,
 )
-from core.generation.claims.prompt import ANSWER_SHARE, Prompt, render_found, render_prompt
+from core.generation.claims.prompt import SPARE_SHARE, Prompt, render_found, render_prompt
 from core.generation.claims.reader import AnswerReader
 from core.generation.claims.schema import ANSWER
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
@@ -197,7 +197,7 @@ def _fitted(task: GenerationTask, model: ChatModel) -> GenerationTask:
     """Return a task whose calls fit into what the model reads and writes at most."""
     if model.context is None:
         return task
-    most = min(task.max_tokens, model.context // ANSWER_SHARE)
+    most = min(task.max_tokens, model.context // SPARE_SHARE)
     window = min(task.context_window, model.context - most)
     return replace(task, max_tokens=most, context_window=window)
 
