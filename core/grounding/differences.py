@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import chain, pairwise
 
 from rapidfuzz.distance import OSA, Levenshtein, MatchingBlock, Prefix
 
@@ -29,8 +29,6 @@ _EDGE_WORDS = 2
 _SHORTEST_MISSPELT = 5
 _LEAST_STEM = 4
 _LONGEST_ENDING = 3
-_FEWEST_MISSPELT = 2
-"""Words of a quote that are damaged when every short word may be, too."""
 _OPENING = 2
 """Words with a denial that a quote may not leave out at the beginning of a sentence."""
 
@@ -56,11 +54,8 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
     """
     quote = _own_lines(quote, passages)
     ours = _words(quote)
-    theirs = _all_words_found(passages, ours)
-    steps = list(_unequal(ours, theirs))
-    misspelt = [one for one in steps if _is_misspelt(one) and one.quoted[-1] == one.written[-1]]
-    anyhow = len(misspelt) >= _FEWEST_MISSPELT
-    told = [one for one in steps if _differs(one) and not _is_misspelt(one, anyhow=anyhow)]
+    steps = _unequal(ours, _all_words_found(passages, ours))
+    told = [one for one in steps if _differs(one) and not _is_misspelt(one)]
     opening = list(_left_out(quote, passages[0])) if passages else []
     if told and opening and told[0].written and told[0].written in opening[0].written:
         return told  # something else stands in its place
@@ -75,17 +70,13 @@ def _words(text: str) -> list[str]:
 def _own_lines(quote: str, passages: Sequence[QuotedPassage]) -> str:
     """Return the quote from the first to the last line that shares a word with the book."""
     lines = quote.splitlines()
-    words = [_words(line) for line in lines]
-    ours = list(chain.from_iterable(words))
-    theirs = _all_words_found(passages, ours)
-    equal = [range(one.a, one.a + one.size) for one in _equal(ours, theirs)]
-    ends = list(accumulate(map(len, words)))
-    own = [
-        number
-        for number, (end, line) in enumerate(zip(ends, words, strict=True))
-        if any(one.start < end and end - len(line) < one.stop for one in equal)
-    ]
-    return "\n".join(lines[own[0] : own[-1] + 1]) if own else quote
+    placed = [(word, number) for number, line in enumerate(lines) for word in _words(line)]
+    ours = [word for word, _ in placed]
+    equal = _equal(ours, _all_words_found(passages, ours))[:-1]
+    if not equal:
+        return quote
+    (_, first), (_, last) = placed[equal[0].a], placed[equal[-1].a + equal[-1].size - 1]
+    return "\n".join(lines[first : last + 1])
 
 
 def _all_words_found(passages: Sequence[QuotedPassage], ours: Sequence[str]) -> list[str]:
@@ -148,16 +139,17 @@ def _differs(one: Difference) -> bool:
     return _is_number(own) or _is_number(other) or not is_inflected
 
 
-def _is_misspelt(one: Difference, *, anyhow: bool = False) -> bool:
+def _is_misspelt(one: Difference) -> bool:
     """Return whether one letter is wrong, is missing or is too many, and not the first one.
 
-    Of short words that is likelier another word, unless the quote is damaged `anyhow`.
+    Of short words that is likelier another word.
     """
     own, other = _letters(one.quoted), _letters(one.written)
-    if not own or not other or _is_number(one.quoted) or _is_number(one.written):
+    if min(len(own), len(other)) < _SHORTEST_MISSPELT:
         return False
-    is_long = min(len(own), len(other)) >= _SHORTEST_MISSPELT
-    return (is_long or anyhow) and own[0] == other[0] and OSA.distance(own, other) == 1
+    if _is_number(one.quoted) or _is_number(one.written):
+        return False
+    return own[0] == other[0] and OSA.distance(own, other) == 1
 
 
 def _is_number(words: str) -> bool:
