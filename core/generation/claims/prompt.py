@@ -74,10 +74,11 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     numbering = Numbering(
         with_all=task.in_order or task.selected_text is not None, planted_in=task.planted_in
     )
+    rendering = _Rendering(task, mark, numbering)
     system = render_system(task)
-    turns = [_render_turn(turn, answer, mark) for turn, answer in _told(task.history)]
+    turns = [rendering.turn(turn, answer) for turn, answer in _told(task.history)]
     passages = [passage for passage in task.passages() if passage.text.strip()]
-    fixed = reckon_tokens(system) + reckon_tokens(_compose(task, (), numbering, mark))
+    fixed = reckon_tokens(system) + reckon_tokens(rendering.last(rendering.shown(())))
     small = task.context_window // SPARE_SHARE
     room = task.context_window - fixed - (min(_SEARCH_ROOM, small) if task.search else 0)
     costs = [reckon_tokens(_render_passages([passage], Numbering(), mark)) for passage in passages]
@@ -85,16 +86,12 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     room -= sum(costs[:fit])
     turns = turns if fit >= len(passages) else []  # no passage goes while a turn is left
     kept = _newest_that_fit([_cost(turn) for turn in turns], room)
-    passages = passages[:fit]
     history = [message for turn in turns[len(turns) - kept :] for message in turn]
-    thread = [
-        _block("message", message.text, mark, by="asker" if message.by_asker else "other")
-        for message in task.thread
-    ]
     room -= _cost(history) + reckon_tokens(told.SAID_BEFORE)
+    thread = rendering.thread()
     thread = thread[len(thread) - _newest_that_fit([*map(reckon_tokens, thread)], room) :]
-    shown = _shown(task, passages, numbering, mark)
-    messages = (*history, ChatMessage("user", _compose(task, shown, numbering, mark, thread)))
+    shown = rendering.shown(passages[:fit])
+    messages = (*history, ChatMessage("user", rendering.last(shown, thread)))
     tokens = reckon_tokens(system) + _cost(messages)
     return Prompt(system, messages, mark, numbering, tokens, "\n\n".join(shown))
 
@@ -153,65 +150,73 @@ def render_system(task: GenerationTask) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _compose(
-    task: GenerationTask,
-    shown: Sequence[str],
-    numbering: Numbering,
-    mark: str,
-    thread: Sequence[str] = (),
-) -> str:
-    """Return the last message: the material, the reminder, and the question at the end."""
-    parts = [told.MATERIAL.format(delimiter=mark)]
-    parts += shown or _shown(task, (), numbering, mark)
-    parts += [told.SAID_BEFORE, *thread] if thread else []
-    parts += [told.REMINDER, told.LENGTHS[task.length]]
-    if task.selected_text and task.question == EXPLAIN_QUOTE:
-        parts.append(told.NOT_ASKED)
-    else:
-        parts += [told.ASKED, _block("question", task.question, mark)]
-    return "\n\n".join(parts)
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """Renders the parts of one prompt."""
 
+    task: GenerationTask
+    mark: str
+    numbering: Numbering
 
-def _shown(
-    task: GenerationTask, passages: Sequence[Passage], numbering: Numbering, mark: str
-) -> list[str]:
-    """Return the blocks of the last message that the answer is written from."""
-    shown = [_render_passages(passages, numbering, mark) or told.NO_PASSAGES]
-    if task.selected_text:
-        shown += _quoted(task, task.selected_text, passages, numbering, mark)
-    return shown
+    def turn(self, turn: ConversationTurn, answer: str) -> tuple[ChatMessage, ChatMessage]:
+        """Return an earlier question and its answer."""
+        asked = [_block("quote", turn.selected_text, self.mark)] if turn.selected_text else []
+        if turn.selected_text and turn.user_input == EXPLAIN_QUOTE:
+            asked.append(told.QUOTED_EARLIER)
+        else:
+            asked.append(_block("question", turn.user_input, self.mark))
+        said = visible(answer) or told.NOT_ANSWERED
+        return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
 
+    def thread(self) -> list[str]:
+        """Return what was said in the thread before the session."""
+        return [
+            _block("message", one.text, self.mark, by="asker" if one.by_asker else "other")
+            for one in self.task.thread
+        ]
 
-def _quoted(
-    task: GenerationTask,
-    quote: str,
-    passages: Sequence[Passage],
-    numbering: Numbering,
-    mark: str,
-) -> list[str]:
-    """Return the quoted text, and whether and where it stands in the book."""
-    location = task.quote_location
-    if location is None:
-        return [told.QUOTE_IS_ALL]
-    touched = [p for p in passages if p.chunk.chunk_id in location.chunk_ids]
-    start, end = location.char_start or 0, location.char_end or 0
-    numbers = [
-        sentence.number
-        for passage in touched
-        for sentence in numbering.add(passage)
-        if passage.chunk.char_start + sentence.start < end
-        and start < passage.chunk.char_start + sentence.end
-    ]
-    if location.status is QuoteStatus.NOT_FOUND:
-        words = told.QUOTE_IS_FOREIGN
-    elif not numbers:
-        words = told.QUOTE_IS_IN_BOOK
-    else:
+    def shown(self, passages: Sequence[Passage]) -> list[str]:
+        """Return the blocks of the last message that the answer is written from."""
+        shown = _render_passages(passages, self.numbering, self.mark) or told.NO_PASSAGES
+        quote = self.task.selected_text
+        if not quote:
+            return [shown]
+        if self.task.quote_location is None:
+            return [shown, told.QUOTE_IS_ALL]
+        place = self._place_of_quote(self.task.quote_location, passages)
+        return [shown, _block("quote", quote, self.mark), place]
+
+    def _place_of_quote(self, location: QuoteLocation, passages: Sequence[Passage]) -> str:
+        """Return the sentence that says whether and where the quote stands in the book."""
+        start, end = location.char_start or 0, location.char_end or 0
+        numbers = [
+            sentence.number
+            for passage in passages
+            if passage.chunk.chunk_id in location.chunk_ids
+            for sentence in self.numbering.add(passage)
+            if passage.chunk.char_start + sentence.start < end
+            and start < passage.chunk.char_start + sentence.end
+        ]
+        if location.status is QuoteStatus.NOT_FOUND:
+            return told.QUOTE_IS_FOREIGN
+        if not numbers:
+            return told.QUOTE_IS_IN_BOOK
         is_verbatim = location.status is QuoteStatus.VERBATIM
         words = told.QUOTE_IS_VERBATIM if is_verbatim else told.QUOTE_IS_ALTERED
-    ends = dict.fromkeys((min(numbers, default=0), max(numbers, default=0)))
-    named = " to ".join(f"[{number}]" for number in ends)
-    return [_block("quote", quote, mark), words.format(numbers=named)]
+        ends = dict.fromkeys((min(numbers), max(numbers)))
+        return words.format(numbers=" to ".join(f"[{number}]" for number in ends))
+
+    def last(self, shown: Sequence[str], thread: Sequence[str] = ()) -> str:
+        """Return the last message: the material, the reminder, and the question at the end."""
+        task = self.task
+        parts = [told.MATERIAL.format(delimiter=self.mark), *shown]
+        parts += [told.SAID_BEFORE, *thread] if thread else []
+        parts += [told.REMINDER, told.LENGTHS[task.length]]
+        if task.selected_text and task.question == EXPLAIN_QUOTE:
+            parts.append(told.NOT_ASKED)
+        else:
+            parts += [told.ASKED, _block("question", task.question, self.mark)]
+        return "\n\n".join(parts)
 
 
 def _told(turns: Sequence[ConversationTurn]) -> Iterator[tuple[ConversationTurn, str]]:
@@ -236,18 +241,6 @@ def _told(turns: Sequence[ConversationTurn]) -> Iterator[tuple[ConversationTurn,
 def _newest_that_fit(costs: Sequence[int], room: int) -> int:
     """Return how many of the last costs have room together."""
     return sum(total <= room for total in accumulate(reversed(costs)))
-
-
-def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[ChatMessage, ChatMessage]:
-    asked = []
-    if turn.selected_text:
-        asked.append(_block("quote", turn.selected_text, mark))
-    if turn.selected_text and turn.user_input == EXPLAIN_QUOTE:
-        asked.append(told.QUOTED_EARLIER)
-    else:
-        asked.append(_block("question", turn.user_input, mark))
-    said = visible(answer) or told.NOT_ANSWERED
-    return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
 
 
 def _render_passages(passages: Sequence[Passage], numbering: Numbering, mark: str) -> str:
