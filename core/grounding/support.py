@@ -12,6 +12,7 @@ from core.grounding.judge.base import (
     CitedClaim,
     Flaw,
     JudgedBy,
+    Report,
     SupportJudge,
     Verdict,
 )
@@ -20,7 +21,7 @@ from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.quoting import QuotedPassage
 from core.markdown.code import without_code
-from core.providers.base import ChatEnd, ignore
+from core.providers.base import ignore
 from core.text.sentences import sentences
 
 __all__ = ["Flaw", "JudgedBy", "QuotedPassage", "Support", "SupportChecker"]
@@ -87,7 +88,7 @@ class SupportChecker:
         return self._has_given_up or not isinstance(judge, AnswerJudge) or judge.is_free
 
     async def answers_question(
-        self, question: str, answer: str, *, report: Callable[[ChatEnd], None] = ignore
+        self, question: str, answer: str, *, report: Report = ignore
     ) -> Verdict | None:
         """Return what a judging model says of a whole answer; None: not known, or there is none."""
         if self._has_given_up or not isinstance(self._judge, AnswerJudge):
@@ -103,7 +104,7 @@ class SupportChecker:
         sentence: str,
         quotes: Sequence[QuotedPassage],
         *questions: str,
-        report: Callable[[ChatEnd], None] = ignore,
+        report: Report = ignore,
     ) -> Support:
         """Return what is wrong with a sentence, if anything, and what that rests on.
 
@@ -112,7 +113,6 @@ class SupportChecker:
             quotes: What it rests on.
             questions: What it has to do with: the question first, then a quote or an earlier
                 question that it rests on.
-            report: Is given each call of a judging model, which has to be paid for.
         """
         if not quotes:
             return Support(Flaw.UNCITED)
@@ -130,9 +130,7 @@ class SupportChecker:
         poisoned = tuple(number for number, quote in enumerate(quotes) if quote.planted.spans)
         return Support(flaw, by, is_translated, poisoned)
 
-    async def _checked(
-        self, claim: CitedClaim, report: Callable[[ChatEnd], None]
-    ) -> tuple[Flaw | None, JudgedBy]:
+    async def _checked(self, claim: CitedClaim, report: Report) -> tuple[Flaw | None, JudgedBy]:
         """Return what is wrong with a claim, by code where it is certain, else by the judge."""
         if len(claim.text) > _LONGEST_CLAIM:  # before all that takes long
             return None if is_copied(claim) else Flaw.MEANING, JudgedBy.CODE
@@ -142,7 +140,7 @@ class SupportChecker:
         verdict = await self._verdict(claim, report)
         return None if verdict.holds else Flaw.MEANING, verdict.by
 
-    async def _verdict(self, claim: CitedClaim, report: Callable[[ChatEnd], None]) -> Verdict:
+    async def _verdict(self, claim: CitedClaim, report: Report) -> Verdict:
         if self._has_given_up:
             return self._by_words.verdict(claim)
         try:

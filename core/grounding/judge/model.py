@@ -3,10 +3,10 @@
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import aclosing
 
-from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
+from core.grounding.judge.base import CitedClaim, JudgedBy, Report, Verdict
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
     GRADE_ALONE,
@@ -30,9 +30,6 @@ from core.providers.failures import ProviderFailure
 
 logger = logging.getLogger(__name__)
 
-Report = Callable[[ChatEnd], None]
-"""Is given each call of the model, which has to be paid for."""
-
 MARK = 0.73
 """Probability from which a claim holds: a log-probability of yes over no of 1."""
 RELEVANCE_MARK = 0.5
@@ -47,8 +44,6 @@ _TOKENS_TO_GRADE = 512
 _MOST_WITHOUT_ODDS = 2
 """Replies in a row without a verdict in their log-probabilities, before none are asked for."""
 _BEST_GRADE = 10.0
-_LEAST = -20.0
-"""Log-probability of a word that is not among the likeliest."""
 _GRADE = Schema(
     "grade",
     {
@@ -207,10 +202,8 @@ def yes_over_no(first: Mapping[str, float]) -> float | None:
     for token, log_probability in first.items():
         if (word := token.strip(" ▁Ġ.\"'\n").casefold()) in mass:
             mass[word] += math.exp(log_probability)
-    if not any(mass.values()):
-        return None
-    yes, no = (max(mass[word], math.exp(_LEAST)) for word in ("yes", "no"))
-    return yes / (yes + no)
+    total = sum(mass.values())
+    return mass["yes"] / total if total else None
 
 
 def _grade_in(text: str) -> float | None:
