@@ -29,6 +29,8 @@ _EDGE_WORDS = 2
 _SHORTEST_MISSPELT = 5
 _LEAST_STEM = 4
 _LONGEST_ENDING = 3
+_FEWEST_MISSPELT = 2
+"""Words of a quote that are damaged when every short word may be, too."""
 _OPENING = 2
 """Words with a denial that a quote may not leave out at the beginning of a sentence."""
 
@@ -54,8 +56,10 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
     """
     quote = _own_lines(quote, passages)
     ours = _words(quote)
-    steps = _unequal(ours, _all_words_found(passages, ours))
-    told = [one for one in steps if _differs(one) and not _is_misspelt(one)]
+    steps = list(_unequal(ours, _all_words_found(passages, ours)))
+    misspelt = [one for one in steps if _is_misspelt(one) and one.quoted[-1] == one.written[-1]]
+    anyhow = len(misspelt) >= _FEWEST_MISSPELT
+    told = [one for one in steps if _differs(one) and not _is_misspelt(one, anyhow=anyhow)]
     opening = list(_left_out(quote, passages[0])) if passages else []
     if told and opening and told[0].written and told[0].written in opening[0].written:
         return told  # something else stands in its place
@@ -139,17 +143,16 @@ def _differs(one: Difference) -> bool:
     return _is_number(own) or _is_number(other) or not is_inflected
 
 
-def _is_misspelt(one: Difference) -> bool:
+def _is_misspelt(one: Difference, *, anyhow: bool = False) -> bool:
     """Return whether one letter is wrong, is missing or is too many, and not the first one.
 
-    Of short words that is likelier another word.
+    Of short words that is likelier another word, unless the quote is damaged `anyhow`.
     """
     own, other = _letters(one.quoted), _letters(one.written)
-    if min(len(own), len(other)) < _SHORTEST_MISSPELT:
+    if not own or not other or _is_number(one.quoted) or _is_number(one.written):
         return False
-    if _is_number(one.quoted) or _is_number(one.written):
-        return False
-    return own[0] == other[0] and OSA.distance(own, other) == 1
+    is_long = min(len(own), len(other)) >= _SHORTEST_MISSPELT
+    return (is_long or anyhow) and own[0] == other[0] and OSA.distance(own, other) == 1
 
 
 def _is_number(words: str) -> bool:

@@ -192,7 +192,7 @@ def test_words_in_anothers_place_are_named(
         ("A keeper watches the lamps", "The keeper watched the lamp"),
         ("(2) The keeper watches", "The keeper watches"),
         ("keeper watches the lamp at", "The keeper watches the lamp at night and by day"),
-        ("The keeper watchcs the lamps at niqht", "The keeper watches the lamps at night"),
+        ("Thc keeper watchcs the lamps at niqht", "The keeper watches the lamps at night"),
     ],
 )
 def test_typing_mistakes_endings_and_articles_are_not(quote: str, sentence: str) -> None:
