@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from core.errors import GenerationError, TokenLimitReached
-from core.generation.allowance import Allowance
 from core.generation.base import (
     Claim,
     CutShort,
@@ -17,27 +16,22 @@ from core.generation.base import (
     NotCovered,
     call_of,
 )
-from core.generation.claims.prompt import ANSWER_SHARE, Prompt, render_found, render_prompt
+from core.generation.claims.prompt import SPARE_SHARE, Prompt, render_found, render_prompt
 from core.generation.claims.reader import AnswerReader
 from core.generation.claims.schema import ANSWER
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.generation.tools import answer_calls, declare_retrieve
-from core.providers.base import (
-    ChatEnd,
-    ChatMessage,
-    ChatModel,
-    ChatRequest,
-    Finish,
-    ToolResult,
-)
+from core.providers.base import ChatEnd, ChatMessage, ChatModel, ChatRequest, Finish, ToolResult
 from core.providers.failures import ProviderFailure
 from core.runtime.pauses import Pauses
 from core.text.tokens import reckon_tokens
 
 _MOST_PARTS = 200
 """Sentences of an answer; five are usual, and each is checked by itself."""
-_SLICE = 2_000
-"""Characters that are read at once, so that the event loop gets its turn."""
+_MOST_SEARCHES = 2
+_MARGIN = 0.1
+"""Seconds before a limit at which we give up: the caller keeps the same limits, and
+is called first with what was used."""
 
 
 class ModelGenerator:
@@ -70,41 +64,72 @@ class ModelGenerator:
             GenerationError: when there is no answer or not all of it; the text tells the
                 operator why.
         """
-        model = self._open_model(task.model)
-        task = _fitted(task, model)
-        allowance = Allowance(task, time.monotonic() + self._times.whole, window=model.context)
-        prompt = _render(allowance)
-        request = self._request(allowance, prompt)
-        allowance.context = prompt.context
-        call = _Call(model, request, AnswerReader(prompt.numbering))
-        while True:
-            async with aclosing(self._write(allowance, call)) as parts:
+        answer = _Answer(self._open_model(task.model), task, time.monotonic() + self._times.whole)
+        request: ChatRequest | None = answer.first_request()
+        while request is not None:
+            async with aclosing(answer.write(request)) as parts:
                 async for part in parts:
-                    allowance.has_parts = True
+                    answer.has_parts = True
                     yield part
-            following = await self._continue(allowance, call, prompt)
-            if following is None:
-                break
-            call = following
-        if not allowance.has_parts and not call.end.message.text.strip():
-            raise GenerationError(f"{call.model.name} wrote nothing that can be used")
-        if call.end.finish in (Finish.LENGTH, Finish.TOOL_CALLS):
+            request = await answer.next_request(request)
+        if not answer.has_parts and not answer.end.message.text.strip():
+            raise GenerationError(f"{answer.model.name} wrote nothing that can be used")
+        if answer.end.finish in (Finish.LENGTH, Finish.TOOL_CALLS):
             yield CutShort()
 
-    def _request(self, allowance: Allowance, prompt: Prompt) -> ChatRequest:
-        """Return the first request of an answer, unless it is too long or costs too much."""
-        task = allowance.task
-        if not allowance.holds(prompt.tokens):
+
+@dataclass
+class _Answer:
+    """One answer while it is written: what it has taken, and what it may take."""
+
+    model: ChatModel
+    task: GenerationTask
+    until: float
+    """The `time.monotonic()` at which the answer has to be complete."""
+    prompt: Prompt = field(init=False)
+    end: ChatEnd = field(init=False)
+    """Of the last call."""
+    has_parts: bool = False
+    """Whether the first part of the draft is there, which the task's deadline is about."""
+    searches: int = 0
+    used: int = 0
+    """Tokens of all calls that are over."""
+    context: str = ""
+    """What the next call is sent of the book and the quote, and no call before it was."""
+
+    @property
+    def moment(self) -> float:
+        """The `time.monotonic()` at which the next piece comes too late."""
+        limit = self.until
+        if not self.has_parts and self.task.deadline is not None:
+            limit = min(limit, self.task.deadline)
+        return limit - _MARGIN
+
+    def first_request(self) -> ChatRequest:
+        """Return the first call, which has no tool when a second one cannot be paid.
+
+        Raises:
+            TokenLimitReached: when it is too long or costs too much.
+        """
+        window = self.model.context
+        if window is not None:
+            most = min(self.task.max_tokens, window // SPARE_SHARE)
+            room = min(self.task.context_window, window - most)
+            self.task = replace(self.task, max_tokens=most, context_window=room)
+        self.prompt = render_prompt(self.task)
+        if self.task.search is not None and not self._covers(self.prompt.tokens, calls=2):
+            self.task = replace(self.task, search=None)
+            self.prompt = render_prompt(self.task)
+        prompt, task = self.prompt, self.task
+        needed = f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
+        if not self._fits(prompt.tokens):
             raise TokenLimitReached(
-                f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
-                f"exceed the {allowance.window} tokens that the model reads and writes: set a "
+                f"{needed}exceed the {window} tokens that the model reads and writes: set a "
                 "greater context of its table"
             )
-        if not allowance.covers(prompt.tokens):
-            raise TokenLimitReached(
-                f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
-                f"exceed the {task.token_limit} tokens of one question"
-            )
+        if not self._covers(prompt.tokens):
+            raise TokenLimitReached(f"{needed}exceed the {task.token_limit} tokens of one question")
+        self.context = prompt.context
         return ChatRequest(
             system=prompt.system,
             messages=prompt.messages,
@@ -115,100 +140,77 @@ class ModelGenerator:
             schema=ANSWER,
         )
 
-    async def _continue(
-        self, allowance: Allowance, call: "_Call", prompt: Prompt
-    ) -> "_Call | None":
+    async def next_request(self, request: ChatRequest) -> ChatRequest | None:
         """Do the searches that an answer asks for; return the call that tells of them.
 
         None: it asks for none, or another call cannot be paid.
         """
-        search, end, request = allowance.task.search, call.end, call.request
+        search, end = self.task.search, self.end
         tokens = end.query_tokens + end.response_tokens
-        if not (search and request.tools and end.calls and allowance.covers(tokens)):
+        if not (search and request.tools and end.calls and self._covers(tokens)):
             return None
-        numbering = prompt.numbering
-        render = partial(render_found, numbering=numbering, delimiter=prompt.delimiter)
-        room = allowance.task.context_window - tokens
+        numbering, mark = self.prompt.numbering, self.prompt.delimiter
+        render = partial(render_found, numbering=numbering, delimiter=mark)
         try:
-            async with asyncio.timeout(allowance.time_left()):
+            async with asyncio.timeout(self.moment - time.monotonic()):
+                room = self.task.context_window - tokens
                 results = await answer_calls(end.calls, search, render, room)
         except TimeoutError as error:
             raise GenerationError("the search for more passages took too long") from error
         tokens += sum(reckon_tokens(text) for result in results for text in result.values())
-        if not allowance.covers(tokens):
+        if not self._covers(tokens):
             return None
-        allowance.searches -= 1
-        allowance.context = "\n\n".join(r["output"] for r in results if "output" in r)
+        self.searches += 1
+        self.context = "\n\n".join(r["output"] for r in results if "output" in r)
         told = tuple(map(ToolResult, end.calls, results))
-        request = replace(
+        return replace(
             request,
             messages=(*request.messages, end.message, ChatMessage("user", results=told)),
             tokens=tokens,
-            tools=request.tools if allowance.searches else (),
+            tools=request.tools if self.searches < _MOST_SEARCHES else (),
         )
-        return _Call(call.model, request, AnswerReader(numbering))
 
-    async def _write(self, allowance: Allowance, call: "_Call") -> AsyncGenerator[DraftPart, None]:
-        """Yield what one call drafts; the allowance is charged with what it used."""
+    async def write(self, request: ChatRequest) -> AsyncGenerator[DraftPart, None]:
+        """Yield what one call drafts, and keep its end and what it used."""
         count, pauses = 0, Pauses()
-        model = call.model.name
-
-        def report(end: ChatEnd) -> None:
-            allowance.used += end.query_tokens + end.response_tokens
-            allowance.task.report(replace(call_of(end), context=allowance.context))
-
+        name, reader = self.model.name, AnswerReader(self.prompt.numbering)
         try:
-            reply = call.model.reply(call.request, allowance, report)
-            async with aclosing(reply):
+            async with aclosing(self.model.reply(request, self, self._report)) as reply:
                 async for piece in reply:
                     if isinstance(piece, ChatEnd):
-                        call.end = piece
+                        self.end = piece
                         break
-                    for start in range(0, len(piece), _SLICE):
-                        for part in call.reader.feed(piece[start : start + _SLICE]):
-                            count += 1
-                            if count > _MOST_PARTS:
-                                raise GenerationError(f"{model} said too many things")
-                            yield part
-                            await pauses.take_one_if_due()
+                    for part in reader.feed(piece):
+                        count += 1
+                        if count > _MOST_PARTS:
+                            raise GenerationError(f"{name} said too many things")
+                        yield part
                         await pauses.take_one_if_due()
+                    await pauses.take_one_if_due()
         except ProviderFailure as failure:
             raise GenerationError(str(failure)) from failure
-        if call.end.finish is Finish.REFUSED:
-            raise GenerationError(f"{model} {call.end.detail}")
+        if self.end.finish is Finish.REFUSED:
+            raise GenerationError(f"{name} {self.end.detail}")
         await asyncio.sleep(0)  # what a reply leaves to its end may be all of it
-        for ending in call.reader.close():
-            if _counts(ending, call.end):
+        for ending in reader.close():
+            if _counts(ending, self.end):
                 yield ending
             await pauses.take_one_if_due()
 
+    def _report(self, end: ChatEnd) -> None:
+        self.used += end.query_tokens + end.response_tokens
+        self.task.report(replace(call_of(end), context=self.context))
 
-@dataclass
-class _Call:
-    """One call of an answer, and how it ended."""
+    def _covers(self, tokens: int, *, calls: int = 1) -> bool:
+        """Return whether so many calls may be made, each with a prompt of `tokens`."""
+        limit = self.task.token_limit
+        each = tokens + self.task.max_tokens
+        return self._fits(tokens) and (limit is None or self.used + calls * each <= limit)
 
-    model: ChatModel
-    request: ChatRequest
-    reader: AnswerReader
-    end: ChatEnd = field(init=False)
-
-
-def _fitted(task: GenerationTask, model: ChatModel) -> GenerationTask:
-    """Return a task whose calls fit into what the model reads and writes at most."""
-    if model.context is None:
-        return task
-    most = min(task.max_tokens, model.context // ANSWER_SHARE)
-    window = min(task.context_window, model.context - most)
-    return replace(task, max_tokens=most, context_window=window)
-
-
-def _render(allowance: Allowance) -> Prompt:
-    """Return what the model is sent: no tool when a second call cannot be paid."""
-    prompt = render_prompt(allowance.task)
-    if allowance.task.search is not None and not allowance.covers(prompt.tokens, calls=2):
-        allowance.task = replace(allowance.task, search=None)
-        prompt = render_prompt(allowance.task)
-    return prompt
+    def _fits(self, tokens: int) -> bool:
+        """Return whether the model has room for a prompt of `tokens` and an answer."""
+        window = self.model.context
+        return window is None or tokens + self.task.max_tokens <= window
 
 
 def _counts(part: DraftPart, end: ChatEnd) -> bool:

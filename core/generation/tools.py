@@ -33,16 +33,14 @@ async def answer_calls(
     calls: Sequence[ToolCall], search: Search, render: Render, room: int
 ) -> list[dict[str, str]]:
     """Return what a model is sent about each call, in no more than `room` tokens."""
-    results = []
-    for number, call in enumerate(calls):
-        if number >= MOST_CALLS:
-            results.append({"error": _TOO_MANY})
-            continue
-        result = await answer_call(call, search, render)
+    results = [await answer_call(call, search, render) for call in calls[:MOST_CALLS]]
+    for number, result in enumerate(results):
         needed = sum(map(reckon_tokens, result.values()))
-        results.append(result if needed <= room else {"error": _NO_ROOM})
-        room -= needed if needed <= room else 0
-    return results
+        if needed > room:
+            results[number] = {"error": _NO_ROOM}
+        else:
+            room -= needed
+    return results + [{"error": _TOO_MANY}] * (len(calls) - len(results))
 
 
 async def answer_call(call: ToolCall, search: Search, render: Render) -> dict[str, str]:

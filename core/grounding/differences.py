@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import chain, pairwise
 
 from rapidfuzz.distance import OSA, Levenshtein, MatchingBlock, Prefix
 
@@ -56,8 +56,7 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
     """
     quote = _own_lines(quote, passages)
     ours = _words(quote)
-    theirs = _all_words_found(passages, ours)
-    steps = list(_unequal(ours, theirs))
+    steps = list(_unequal(ours, _all_words_found(passages, ours)))
     misspelt = [one for one in steps if _is_misspelt(one) and one.quoted[-1] == one.written[-1]]
     anyhow = len(misspelt) >= _FEWEST_MISSPELT
     told = [one for one in steps if _differs(one) and not _is_misspelt(one, anyhow=anyhow)]
@@ -75,17 +74,13 @@ def _words(text: str) -> list[str]:
 def _own_lines(quote: str, passages: Sequence[QuotedPassage]) -> str:
     """Return the quote from the first to the last line that shares a word with the book."""
     lines = quote.splitlines()
-    words = [_words(line) for line in lines]
-    ours = list(chain.from_iterable(words))
-    theirs = _all_words_found(passages, ours)
-    equal = [range(one.a, one.a + one.size) for one in _equal(ours, theirs)]
-    ends = list(accumulate(map(len, words)))
-    own = [
-        number
-        for number, (end, line) in enumerate(zip(ends, words, strict=True))
-        if any(one.start < end and end - len(line) < one.stop for one in equal)
-    ]
-    return "\n".join(lines[own[0] : own[-1] + 1]) if own else quote
+    placed = [(word, number) for number, line in enumerate(lines) for word in _words(line)]
+    ours = [word for word, _ in placed]
+    equal = _equal(ours, _all_words_found(passages, ours))[:-1]
+    if not equal:
+        return quote
+    (_, first), (_, last) = placed[equal[0].a], placed[equal[-1].a + equal[-1].size - 1]
+    return "\n".join(lines[first : last + 1])
 
 
 def _all_words_found(passages: Sequence[QuotedPassage], ours: Sequence[str]) -> list[str]:

@@ -66,9 +66,7 @@ def language_of(*texts: str) -> str | None:
 
 def is_in_another_language(question: str, language: str) -> bool:
     """Return whether a question is surely not in a book's language, a BCP 47 tag."""
-    own = language.partition("-")[0].casefold()
-    asked = language_of(question)
-    return own in _FUNCTION_WORDS and asked is not None and asked != own
+    return foreign_language([question], language) is not None
 
 
 def foreign_language(texts: Sequence[str], language: str) -> str | None:
@@ -81,11 +79,8 @@ def foreign_language(texts: Sequence[str], language: str) -> str | None:
         As `language_of`; None: most are in the book's language, or show none.
     """
     own = language.partition("-")[0].casefold()
-    shown = Counter(found for text in texts if (found := language_of(text)) is not None)
-    if own not in _FUNCTION_WORDS or not shown:
-        return None
-    [(most, count)] = shown.most_common(1)
-    return most if most != own and 2 * count > len(texts) else None
+    [(most, count)] = Counter(map(language_of, texts)).most_common(1) or [(None, 0)]
+    return most if own in _FUNCTION_WORDS and most != own and 2 * count > len(texts) else None
 
 
 @lru_cache(maxsize=1 << 9)

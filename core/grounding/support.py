@@ -5,13 +5,14 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from core.grounding.judge.base import (
     AnswerJudge,
     CitedClaim,
     Flaw,
     JudgedBy,
+    Report,
     SupportJudge,
     Verdict,
 )
@@ -20,7 +21,7 @@ from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.quoting import QuotedPassage
 from core.markdown.code import without_code
-from core.providers.base import ChatEnd, ignore
+from core.providers.base import ignore
 from core.text.sentences import sentences
 
 __all__ = ["Flaw", "JudgedBy", "QuotedPassage", "Support", "SupportChecker"]
@@ -87,7 +88,7 @@ class SupportChecker:
         return self._has_given_up or not isinstance(judge, AnswerJudge) or judge.is_free
 
     async def answers_question(
-        self, question: str, answer: str, *, report: Callable[[ChatEnd], None] = ignore
+        self, question: str, answer: str, *, report: Report = ignore
     ) -> Verdict | None:
         """Return what a judging model says of a whole answer; None: not known, or there is none."""
         if self._has_given_up or not isinstance(self._judge, AnswerJudge):
@@ -103,7 +104,7 @@ class SupportChecker:
         sentence: str,
         quotes: Sequence[QuotedPassage],
         *questions: str,
-        report: Callable[[ChatEnd], None] = ignore,
+        report: Report = ignore,
     ) -> Support:
         """Return what is wrong with a sentence, if anything, and what that rests on.
 
@@ -112,7 +113,6 @@ class SupportChecker:
             quotes: What it rests on.
             questions: What it has to do with: the question first, then a quote or an earlier
                 question that it rests on.
-            report: Is given each call of a judging model, which has to be paid for.
         """
         if not quotes:
             return Support(Flaw.UNCITED)
@@ -120,12 +120,9 @@ class SupportChecker:
         quoted = _language_of_quotes(quotes) or asked or ENGLISH
         is_translated = asked is not None and own not in (None, quoted)
         claim = _cited(sentence, quotes, is_translated=is_translated)
-        flaw, by = _certain(claim, quotes)
-        if by is None:
-            verdict = await self._verdict(claim, report)
-            flaw, by = None if verdict.holds else Flaw.MEANING, verdict.by
-            if is_translated and own != asked and by is JudgedBy.WORDS:
-                flaw = Flaw.LANGUAGE  # only a model can tell what it says
+        flaw, by = await self._checked(claim, report)
+        if is_translated and own != asked and by is JudgedBy.WORDS:
+            flaw = Flaw.LANGUAGE  # only a model can tell what it says
         if flaw is not None:
             return Support(flaw, by, is_translated)
         if any(quote.planted.touches(quote.start, quote.end) for quote in quotes):
@@ -133,33 +130,31 @@ class SupportChecker:
         poisoned = tuple(number for number, quote in enumerate(quotes) if quote.planted.spans)
         return Support(flaw, by, is_translated, poisoned)
 
-    async def _verdict(self, claim: CitedClaim, report: Callable[[ChatEnd], None]) -> Verdict:
-        if not self._has_given_up:
-            try:
-                async with self._time_left():
-                    verdict = await self._judge.judge(claim, report)
-            except TimeoutError:
-                self._has_given_up = True
-            else:
-                self._has_given_up = verdict.by is JudgedBy.WORDS
-                return verdict
-        return self._by_words.verdict(claim)
+    async def _checked(self, claim: CitedClaim, report: Report) -> tuple[Flaw | None, JudgedBy]:
+        """Return what is wrong with a claim, by code where it is certain, else by the judge."""
+        if len(claim.text) > _LONGEST_CLAIM:  # before all that takes long
+            return None if is_copied(claim) else Flaw.MEANING, JudgedBy.CODE
+        flaw = certain_flaw(claim)
+        if flaw is not None or is_copied(claim):
+            return flaw, JudgedBy.CODE
+        verdict = await self._verdict(claim, report)
+        return None if verdict.holds else Flaw.MEANING, verdict.by
+
+    async def _verdict(self, claim: CitedClaim, report: Report) -> Verdict:
+        if self._has_given_up:
+            return self._by_words.verdict(claim)
+        try:
+            async with self._time_left():
+                verdict = await self._judge.judge(claim, report)
+        except TimeoutError:
+            verdict = self._by_words.verdict(claim)
+        self._has_given_up = verdict.by is JudgedBy.WORDS
+        return verdict
 
     def _time_left(self) -> asyncio.Timeout:
         """Return what ends a call when the answer's time is over."""
         left = self._until - time.monotonic()
         return asyncio.timeout(left if math.isfinite(left) else None)
-
-
-def _certain(
-    claim: CitedClaim, quotes: Sequence[QuotedPassage]
-) -> tuple[Flaw | None, JudgedBy | None]:
-    """Return what code is certain of; by no one where a judge is to decide."""
-    whole = replace(claim, sentences=tuple(quote.text for quote in quotes))
-    if len(claim.text) > _LONGEST_CLAIM:  # before all that takes long
-        return None if is_copied(whole) else Flaw.MEANING, JudgedBy.CODE
-    flaw = certain_flaw(whole)
-    return flaw, JudgedBy.CODE if flaw or is_copied(whole) else None
 
 
 def _cited(sentence: str, quotes: Sequence[QuotedPassage], *, is_translated: bool) -> CitedClaim:

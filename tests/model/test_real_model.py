@@ -10,7 +10,7 @@ from contextlib import aclosing
 import pytest
 
 from core.grounding.judge.base import CitedClaim
-from core.grounding.judge.questions import CHAT
+from core.grounding.judge.questions import about_claim
 from core.providers.base import ChatMessage, ChatRequest, Deadline, Finish, OutputForm, Schema, Tool
 from core.providers.failures import ProviderFailure
 from core.providers.guarded import GuardedModel
@@ -117,8 +117,10 @@ async def test_its_log_probabilities_tell_true_from_false(model: GuardedModel) -
     likelihood = {}
     sentence = "The keeper trims the wick of the lamp every four hours."
     for claim in ("Every four hours, the keeper trims the wick.", "The keeper lights no lamp."):
-        question = CHAT.fill(CitedClaim(claim, (sentence,)))
-        request = asking(question, CHAT.system, max_tokens=1, top_logprobs=10, stream=False)
+        question = about_claim(CitedClaim(claim, (sentence,)))
+        request = asking(
+            question.user, question.system, max_tokens=1, top_logprobs=10, stream=False
+        )
         end = (await heard_of(model, request)).end
         words = {"yes": -20.0, "no": -20.0}
         for token, value in end.logprobs[0].items():  # such as "yes", "Yes" and " yes"

@@ -1,18 +1,16 @@
 """Cuts the text of a claim into sentences, and keeps its layout."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from core.generation.base import Claim, QuotedWords
 from core.markdown.code import code_in, masked, outside_code
 from core.markdown.fences import is_block
 from core.markdown.locating import CodeKind
 from core.markdown.writing import lasting
-from core.text.sentences import Span, sentence_spans
+from core.text.sentences import sentence_spans
 
 _ITEM = re.compile(r"(?:[-*•+]|(?P<number>\d{1,3})[.)])(?:[ \t]+|$)")
-_ENDLESS = re.compile(r"[.!?…]{40}|`{40}|~{40}")
-"""No prose: a sentence's end or a fence would be looked for from every place in it."""
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t].*)?$", re.MULTILINE)
 _ITEM_SIGN = re.compile(r"^([ \t]*)•(?=[ \t])", re.MULTILINE)
 _MARKERS = re.compile(
@@ -45,7 +43,7 @@ class ClaimCutter:
             yield Claim(_without_markers(text), quotes, "\n\n")
             return
         end = 0
-        for start, stop in _sentence_spans(text):
+        for start, stop in sentence_spans(_ITEM_SIGN.sub(r"\1-", text)):
             if _says_something(text[start:stop]):
                 yield from self._claim(text[end:start], text[start:stop], quotes, opens=not end)
                 end = stop
@@ -89,12 +87,6 @@ def _without_markers(text: str) -> str:
 def _nests_code(text: str) -> bool:
     """Return whether there is code in a list or a quote, which would not outlive a cut."""
     return any(code.kind is not CodeKind.SPAN and not code.top for code in code_in(text))
-
-
-def _sentence_spans(text: str) -> Sequence[Span]:
-    if _ENDLESS.search(text):
-        return [Span(len(text) - len(text.lstrip()), len(text.rstrip()))]
-    return sentence_spans(_ITEM_SIGN.sub(r"\1-", text))
 
 
 def _says_something(sentence: str) -> bool:

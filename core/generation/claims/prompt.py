@@ -2,13 +2,13 @@
 
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from core.generation.base import GenerationTask, Passage
 from core.generation.claims import instructions as told
 from core.generation.claims.sentences import NumberedSentence, Numbering
-from core.generation.history import newest_that_fit, told_turns
 from core.markdown.fences import is_block
 from core.markdown.writing import one_line
 from core.models import (
@@ -17,23 +17,23 @@ from core.models import (
     MAX_SELECTED_TEXT,
     AnswerLength,
     ConversationTurn,
+    Outcome,
     QuoteLocation,
     QuoteStatus,
 )
 from core.providers.base import ChatMessage
 from core.text.characters import visible
+from core.text.links import without_markers
 from core.text.tokens import reckon_tokens
 
 _LONGEST_PLACE = 200
 """Characters of the headings above a passage."""
 _SEARCH_ROOM = 2_000
 """Tokens that are kept free for what a search finds."""
-_SMALL_WINDOW_SHARE = 4
-"""In a small window it is this part of it."""
+SPARE_SHARE = 4
+"""This part of a small window is kept free for it instead, or for the answer."""
 _LONGEST_PASSAGE = 800
 """Tokens, as they are reckoned, of the longest passage with its place."""
-ANSWER_SHARE = 4
-"""An answer may take this part of what a model reads and writes at most."""
 _SHORT_QUESTION = "What does the book say of this, and why?"
 _DEAREST_MARK = "0a" * 8
 """No random mark is counted as more tokens."""
@@ -74,27 +74,24 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     numbering = Numbering(
         with_all=task.in_order or task.selected_text is not None, planted_in=task.planted_in
     )
+    rendering = _Rendering(task, mark, numbering)
     system = render_system(task)
-    turns = [_render_turn(turn, answer, mark) for turn, answer in told_turns(task.history)]
+    turns = [rendering.turn(turn, answer) for turn, answer in _told(task.history)]
     passages = [passage for passage in task.passages() if passage.text.strip()]
-    fixed = reckon_tokens(system) + reckon_tokens(_compose(task, (), numbering, mark))
-    small = task.context_window // _SMALL_WINDOW_SHARE
+    fixed = reckon_tokens(system) + reckon_tokens(rendering.last(rendering.shown(())))
+    small = task.context_window // SPARE_SHARE
     room = task.context_window - fixed - (min(_SEARCH_ROOM, small) if task.search else 0)
     costs = [reckon_tokens(_render_passages([passage], Numbering(), mark)) for passage in passages]
-    fit = max(newest_that_fit(costs[::-1], room), 1)
+    fit = max(_newest_that_fit(costs[::-1], room), 1)
     room -= sum(costs[:fit])
     turns = turns if fit >= len(passages) else []  # no passage goes while a turn is left
-    kept = newest_that_fit([_cost(turn) for turn in turns], room)
-    passages = passages[:fit]
+    kept = _newest_that_fit([_cost(turn) for turn in turns], room)
     history = [message for turn in turns[len(turns) - kept :] for message in turn]
-    thread = [
-        _block("message", message.text, mark, by="asker" if message.by_asker else "other")
-        for message in task.thread
-    ]
     room -= _cost(history) + reckon_tokens(told.SAID_BEFORE)
-    thread = thread[len(thread) - newest_that_fit([*map(reckon_tokens, thread)], room) :]
-    shown = _shown(task, passages, numbering, mark)
-    messages = (*history, ChatMessage("user", _compose(task, shown, numbering, mark, thread)))
+    thread = rendering.thread()
+    thread = thread[len(thread) - _newest_that_fit([*map(reckon_tokens, thread)], room) :]
+    shown = rendering.shown(passages[:fit])
+    messages = (*history, ChatMessage("user", rendering.last(shown, thread)))
     tokens = reckon_tokens(system) + _cost(messages)
     return Prompt(system, messages, mark, numbering, tokens, "\n\n".join(shown))
 
@@ -111,34 +108,30 @@ def longest_kept(system_prompt: str | None) -> int:
         selected_text=_SHORT_WORDS[:MAX_SELECTED_TEXT],
         quote_location=QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0),
         system_prompt=system_prompt,
-        length=max(AnswerLength, key=lambda length: len(told.LENGTHS[length])),
+        length=AnswerLength.LONG,
     )
     return _kept(task) + reckon_tokens(told.SEARCH)
 
 
 def smallest_window(system_prompt: str | None) -> int:
     """Return the smallest `context_window` that leaves room for a search and all that stays."""
-    return _with_share(longest_kept(system_prompt), _SMALL_WINDOW_SHARE)
+    return _with_spare(longest_kept(system_prompt))
 
 
 def smallest_context(system_prompt: str | None) -> int:
-    """Return the smallest context of a model that answers a short question from one passage.
-
-    A quarter of it is for the answer; a longer question may still find no room.
-    """
+    """Return the smallest context of a model that answers a short question from one passage."""
     task = GenerationTask(question=_SHORT_QUESTION, evidence=(), system_prompt=system_prompt)
-    return _with_share(_kept(task), ANSWER_SHARE)
+    return _with_spare(_kept(task))
 
 
 def _kept(task: GenerationTask) -> int:
     """Return about how many tokens a prompt takes with one passage and without any turn."""
-    rest = _compose(task, (), Numbering(), _DEAREST_MARK)
-    return reckon_tokens(f"{render_system(task)}\n\n{rest}") + _LONGEST_PASSAGE
+    return render_prompt(task, delimiter=_DEAREST_MARK).tokens + _LONGEST_PASSAGE
 
 
-def _with_share(tokens: int, part: int) -> int:
-    """Return what is a whole hundred and holds the tokens with one `part` of it free."""
-    return math.ceil(tokens / (1 - 1 / part) / 100) * 100
+def _with_spare(tokens: int) -> int:
+    """Return the whole hundred that holds the tokens and the part that is kept free."""
+    return math.ceil(tokens / (1 - 1 / SPARE_SHARE) / 100) * 100
 
 
 def render_found(passages: Sequence[Passage], numbering: Numbering, delimiter: str) -> str:
@@ -157,77 +150,97 @@ def render_system(task: GenerationTask) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _compose(
-    task: GenerationTask,
-    shown: Sequence[str],
-    numbering: Numbering,
-    mark: str,
-    thread: Sequence[str] = (),
-) -> str:
-    """Return the last message: the material, the reminder, and the question at the end."""
-    parts = [told.MATERIAL.format(delimiter=mark)]
-    parts += shown or _shown(task, (), numbering, mark)
-    parts += [told.SAID_BEFORE, *thread] if thread else []
-    parts += [told.REMINDER, told.LENGTHS[task.length]]
-    if task.selected_text and task.question == EXPLAIN_QUOTE:
-        parts.append(told.NOT_ASKED)
-    else:
-        parts += [told.ASKED, _block("question", task.question, mark)]
-    return "\n\n".join(parts)
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """Renders the parts of one prompt."""
 
+    task: GenerationTask
+    mark: str
+    numbering: Numbering
 
-def _shown(
-    task: GenerationTask, passages: Sequence[Passage], numbering: Numbering, mark: str
-) -> list[str]:
-    """Return the blocks of the last message that the answer is written from."""
-    shown = [_render_passages(passages, numbering, mark) or told.NO_PASSAGES]
-    if task.selected_text:
-        shown += _quoted(task, task.selected_text, passages, numbering, mark)
-    return shown
+    def turn(self, turn: ConversationTurn, answer: str) -> tuple[ChatMessage, ChatMessage]:
+        """Return an earlier question and its answer."""
+        asked = [_block("quote", turn.selected_text, self.mark)] if turn.selected_text else []
+        if turn.selected_text and turn.user_input == EXPLAIN_QUOTE:
+            asked.append(told.QUOTED_EARLIER)
+        else:
+            asked.append(_block("question", turn.user_input, self.mark))
+        said = visible(answer) or told.NOT_ANSWERED
+        return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
 
+    def thread(self) -> list[str]:
+        """Return what was said in the thread before the session."""
+        return [
+            _block("message", one.text, self.mark, by="asker" if one.by_asker else "other")
+            for one in self.task.thread
+        ]
 
-def _quoted(
-    task: GenerationTask,
-    quote: str,
-    passages: Sequence[Passage],
-    numbering: Numbering,
-    mark: str,
-) -> list[str]:
-    """Return the quoted text, and whether and where it stands in the book."""
-    location = task.quote_location
-    if location is None:
-        return [told.QUOTE_IS_ALL]
-    touched = [p for p in passages if p.chunk.chunk_id in location.chunk_ids]
-    start, end = location.char_start or 0, location.char_end or 0
-    numbers = [
-        sentence.number
-        for passage in touched
-        for sentence in numbering.add(passage)
-        if passage.chunk.char_start + sentence.start < end
-        and start < passage.chunk.char_start + sentence.end
-    ]
-    if location.status is QuoteStatus.NOT_FOUND:
-        words = told.QUOTE_IS_FOREIGN
-    elif not numbers:
-        words = told.QUOTE_IS_IN_BOOK
-    else:
+    def shown(self, passages: Sequence[Passage]) -> list[str]:
+        """Return the blocks of the last message that the answer is written from."""
+        shown = _render_passages(passages, self.numbering, self.mark) or told.NO_PASSAGES
+        quote = self.task.selected_text
+        if not quote:
+            return [shown]
+        if self.task.quote_location is None:
+            return [shown, told.QUOTE_IS_ALL]
+        place = self._place_of_quote(self.task.quote_location, passages)
+        return [shown, _block("quote", quote, self.mark), place]
+
+    def _place_of_quote(self, location: QuoteLocation, passages: Sequence[Passage]) -> str:
+        """Return the sentence that says whether and where the quote stands in the book."""
+        start, end = location.char_start or 0, location.char_end or 0
+        numbers = [
+            sentence.number
+            for passage in passages
+            if passage.chunk.chunk_id in location.chunk_ids
+            for sentence in self.numbering.add(passage)
+            if passage.chunk.char_start + sentence.start < end
+            and start < passage.chunk.char_start + sentence.end
+        ]
+        if location.status is QuoteStatus.NOT_FOUND:
+            return told.QUOTE_IS_FOREIGN
+        if not numbers:
+            return told.QUOTE_IS_IN_BOOK
         is_verbatim = location.status is QuoteStatus.VERBATIM
         words = told.QUOTE_IS_VERBATIM if is_verbatim else told.QUOTE_IS_ALTERED
-    ends = dict.fromkeys((min(numbers, default=0), max(numbers, default=0)))
-    named = " to ".join(f"[{number}]" for number in ends)
-    return [_block("quote", quote, mark), words.format(numbers=named)]
+        ends = dict.fromkeys((min(numbers), max(numbers)))
+        return words.format(numbers=" to ".join(f"[{number}]" for number in ends))
+
+    def last(self, shown: Sequence[str], thread: Sequence[str] = ()) -> str:
+        """Return the last message: the material, the reminder, and the question at the end."""
+        task = self.task
+        parts = [told.MATERIAL.format(delimiter=self.mark), *shown]
+        parts += [told.SAID_BEFORE, *thread] if thread else []
+        parts += [told.REMINDER, told.LENGTHS[task.length]]
+        if task.selected_text and task.question == EXPLAIN_QUOTE:
+            parts.append(told.NOT_ASKED)
+        else:
+            parts += [told.ASKED, _block("question", task.question, self.mark)]
+        return "\n\n".join(parts)
 
 
-def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[ChatMessage, ChatMessage]:
-    asked = []
-    if turn.selected_text:
-        asked.append(_block("quote", turn.selected_text, mark))
-    if turn.selected_text and turn.user_input == EXPLAIN_QUOTE:
-        asked.append(told.QUOTED_EARLIER)
-    else:
-        asked.append(_block("question", turn.user_input, mark))
-    said = visible(answer) or told.NOT_ANSWERED
-    return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
+def _told(turns: Sequence[ConversationTurn]) -> Iterator[tuple[ConversationTurn, str]]:
+    """Yield the turns that a model is sent, each with its answer; empty: the book has none.
+
+    Turns that failed are left out, and so are those whose texts were deleted: one stand-in was
+    put for both the question and the answer. Markers are no part of an answer, and neither is
+    where a quote stands: those words in English would have a say in the next answer's language.
+    """
+    for turn in turns:
+        answer, location = turn.agent_response.response_text, turn.agent_response.quote_location
+        if turn.outcome is Outcome.ERROR or answer == turn.user_input:
+            continue
+        if turn.outcome is Outcome.ABSTAINED:
+            yield turn, ""
+        else:
+            if location is not None and location.status is not QuoteStatus.NOT_FOUND:
+                answer = answer.partition("\n\n")[2] or answer
+            yield turn, without_markers(answer)
+
+
+def _newest_that_fit(costs: Sequence[int], room: int) -> int:
+    """Return how many of the last costs have room together."""
+    return sum(total <= room for total in accumulate(reversed(costs)))
 
 
 def _render_passages(passages: Sequence[Passage], numbering: Numbering, mark: str) -> str:

@@ -37,42 +37,44 @@ class Numbering:
         """
         self._with_all = with_all
         self._planted_in = planted_in
-        self._known: dict[tuple[int, int, int], NumberedSentence] = {}
-        self._by_number: dict[int, NumberedSentence] = {}
+        self._known: dict[tuple[int, Span], NumberedSentence] = {}
         self._chunks: dict[int, RetrievedChunk] = {}
 
     def __len__(self) -> int:
-        return len(self._by_number)
+        return len(self._known)
 
     def add(self, passage: Passage) -> list[NumberedSentence]:
         """Return the sentences of a passage; one that has a number keeps it."""
         self._chunks[passage.chunk_number] = passage.chunk
-        return [self._number(passage, span) for span in self._spans(passage)]
+        return [self._numbered(passage, span) for span in self._spans(passage)]
 
     def quotes(self, numbers: Sequence[int]) -> tuple[QuotedWords, ...] | None:
         """Return the sentences with these numbers, verbatim, neighbours joined into one quote.
 
         None: one of the numbers was never given.
         """
-        if any(number not in self._by_number for number in numbers):
+        if any(not 1 <= number <= len(self) for number in numbers):
             return None
-        runs: list[list[NumberedSentence]] = []
-        for sentence in (self._by_number[number] for number in sorted(set(numbers))):
-            if runs and self._follows(runs[-1][-1], sentence):
-                runs[-1].append(sentence)
-            else:
-                runs.append([sentence])
-        return tuple(self._quoted(run[0], run[-1]) for run in runs)
+        known, quotes = list(self._known.values()), list[QuotedWords]()
+        for sentence in (known[number - 1] for number in sorted(set(numbers))):
+            text = self._chunks[sentence.chunk_number].content_text
+            start, end = sentence.start, sentence.end
+            if quotes and quotes[-1].chunk_number == sentence.chunk_number:
+                before = quotes[-1].start + len(quotes[-1].text)
+                if before <= start and not text[before:start].strip():
+                    start = quotes.pop().start
+            quotes.append(QuotedWords(sentence.chunk_number, text[start:end], start))
+        return tuple(quotes)
 
-    def _number(self, passage: Passage, span: Span) -> NumberedSentence:
-        key = (passage.chunk_number, *span)
+    def _numbered(self, passage: Passage, span: Span) -> NumberedSentence:
+        key = (passage.chunk_number, span)
         if key not in self._known:
             text = passage.chunk.content_text
             before = text[: span.start]
             opens = "\n" in before[len(before.rstrip()) :] or not before.strip()
-            number = len(self._by_number) + 1
-            found = NumberedSentence(number, *key, text[span.start : span.end], opens)
-            self._known[key] = self._by_number[number] = found
+            self._known[key] = NumberedSentence(
+                len(self) + 1, passage.chunk_number, *span, text[slice(*span)], opens
+            )
         return self._known[key]
 
     def _spans(self, passage: Passage) -> list[Span]:
@@ -90,13 +92,3 @@ class Numbering:
         ]
         telling = [span for span in spans if tells(passage.chunk, *span)]
         return spans if self._with_all or not telling else telling
-
-    def _follows(self, before: NumberedSentence, after: NumberedSentence) -> bool:
-        if before.chunk_number != after.chunk_number or before.end > after.start:
-            return False
-        between = self._chunks[before.chunk_number].content_text[before.end : after.start]
-        return not between.strip()
-
-    def _quoted(self, first: NumberedSentence, last: NumberedSentence) -> QuotedWords:
-        text = self._chunks[first.chunk_number].content_text[first.start : last.end]
-        return QuotedWords(first.chunk_number, text, first.start)

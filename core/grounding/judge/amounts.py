@@ -53,10 +53,11 @@ _SPELLED = {
     **{word: Decimal(value) for word, value in _OTHERS.items()},
 }
 _FIGURES = frozenset(_CARDINALS.split()[3:]) | frozenset(_TENS)
+_DIGITS = r"\d+(?:[.,'\u00a0\u202f]\d+)*"
 _GROUPED = r"\d{1,3}(?:[.,]\d{3})+"
 _AMOUNT = re.compile(
     r"(?P<money>us\$|[$€£¥])?\s?(?<![\w.])(?P<minus>(?<![\w)])[-−])?"
-    r"(?:(?P<digits>\d+(?:[.,'\u00a0\u202f]\d+)*)|(?P<word>[^\W\d_]+)(?:-(?P<one>[a-z]+))?)"
+    rf"(?:(?P<digits>{_DIGITS})|(?P<word>[^\W\d_]+)(?:-(?P<one>[a-z]+))?)"
     r"(?:[\s-]?(?P<scale>[a-z]+)\b)?(?:[\s-]?(?P<unit>per-cent|%|°[cf]?|[$€£¥¢]|[a-z]+))?"
 )
 
@@ -109,9 +110,7 @@ def is_same_amount(one: str, other: str) -> bool:
 
 
 def _read(word: str) -> set[Decimal]:
-    if re.fullmatch(r"\d+(?:[.,]\d+)*", word):
-        return _values(word)
-    return _spelled(word, None)
+    return _values(word) if re.fullmatch(_DIGITS, word) else _spelled(word, None)
 
 
 def _amount(match: re.Match[str]) -> Amount | None:

@@ -7,6 +7,9 @@ from typing import Protocol, runtime_checkable
 
 from core.providers.base import ChatEnd, ignore
 
+Report = Callable[[ChatEnd], None]
+"""Is given each call of a judging model, which has to be paid for."""
+
 
 @dataclass(frozen=True, slots=True)
 class CitedClaim:
@@ -65,13 +68,10 @@ class SupportJudge(Protocol):
         """The judge's name; marks of different names are never compared."""
         ...
 
-    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
+    async def judge(self, claim: CitedClaim, report: Report = ignore) -> Verdict:
         """Return the verdict on a claim.
 
         A judge that cannot be reached in time lets the words decide, and says so in `by`.
-
-        Args:
-            report: Is given each call of a model, which has to be paid for.
         """
         ...
 
@@ -86,7 +86,7 @@ class AnswerJudge(SupportJudge, Protocol):
         ...
 
     async def answers_question(
-        self, question: str, answer: str, report: Callable[[ChatEnd], None] = ignore
+        self, question: str, answer: str, report: Report = ignore
     ) -> Verdict | None:
         """Return whether an answer gives what the question asks for; None: not known."""
         ...

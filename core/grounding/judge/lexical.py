@@ -5,13 +5,13 @@ It knows no meaning. Fitted by `python -m tests.bench.judge.fit` on claims that 
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
+from core.grounding.judge.base import CitedClaim, JudgedBy, Report, Verdict
 from core.grounding.judge.words import Vocabulary, denied, undenied, weight, words
-from core.providers.base import ChatEnd, ignore
+from core.providers.base import ignore
 from core.text.logistic import probability, shipped
 
 WEIGHTS = Path(__file__).with_name("lexical.json")
@@ -29,7 +29,7 @@ class LexicalJudge:
 
     name = "lexical"
 
-    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
+    async def judge(self, claim: CitedClaim, report: Report = ignore) -> Verdict:
         """Return the verdict on a claim, in well below 5 ms."""
         return self.verdict(claim)
 

@@ -3,24 +3,19 @@
 import json
 import logging
 import math
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import aclosing
 
-from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
+from core.grounding.judge.base import CitedClaim, JudgedBy, Report, Verdict
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
-    BELONGING,
-    FACT_CHECKER,
     GRADE_ALONE,
-    ONE_ANSWER,
-    RELEVANCE,
-    RELEVANCE_GRADE,
+    YesOrNo,
     about_answer,
     about_assignment,
+    about_claim,
     about_two_questions,
-    grade_of,
-    template_for,
+    checks_facts_alone,
 )
 from core.providers.base import (
     ChatEnd,
@@ -35,9 +30,6 @@ from core.providers.failures import ProviderFailure
 
 logger = logging.getLogger(__name__)
 
-Report = Callable[[ChatEnd], None]
-"""Is given each call of the model, which has to be paid for."""
-
 MARK = 0.73
 """Probability from which a claim holds: a log-probability of yes over no of 1."""
 RELEVANCE_MARK = 0.5
@@ -51,11 +43,7 @@ _TOKENS_TO_GRADE = 512
 """Thinking included."""
 _MOST_WITHOUT_ODDS = 2
 """Replies in a row without a verdict in their log-probabilities, before none are asked for."""
-_ODDS_AGAIN = 600.0
-"""Seconds after which they are asked for again: a server may have been replaced meanwhile."""
 _BEST_GRADE = 10.0
-_LEAST = -20.0
-"""Log-probability of a word that is not among the likeliest."""
 _GRADE = Schema(
     "grade",
     {
@@ -88,14 +76,11 @@ class ModelJudge:
             wait: Seconds that a claim waits at most.
         """
         self._model = model
-        self._template = template_for(model.name)
         self._mark = mark
         self._relevance_mark = relevance_mark
         self._wait = wait
         self._by_words = LexicalJudge()
         self._without_odds = 0
-        self._odds_again = 0.0
-        """When log-probabilities are asked for again, by `time.monotonic()`."""
 
     @property
     def name(self) -> str:
@@ -116,8 +101,7 @@ class ModelJudge:
 
     async def probability(self, claim: CitedClaim, report: Report = ignore) -> float | None:
         """Return the model's probability of a claim, 0 to 1; None: it gave none in time."""
-        graded = grade_of(claim)
-        return await self._likely(self._template.system, self._template.fill(claim), graded, report)
+        return await self._likely(about_claim(claim, self.name), report)
 
     async def answers_question(
         self, question: str, answer: str, report: Report = ignore
@@ -126,10 +110,9 @@ class ModelJudge:
 
         A model that was trained on claims alone does not know it.
         """
-        if self._template is FACT_CHECKER:
+        if checks_facts_alone(self.name):
             return None
-        about = about_answer(question, answer)
-        likely = await self._likely(RELEVANCE, about, (RELEVANCE_GRADE, about), report)
+        likely = await self._likely(about_answer(question, answer), report)
         if likely is None:
             return None
         return Verdict(likely, likely >= self._relevance_mark, JudgedBy.MODEL)
@@ -138,7 +121,7 @@ class ModelJudge:
         self, question: str, assignment: str, report: Report = ignore
     ) -> float | None:
         """Return the probability, 0 to 1, that a question is about a task; None: not known."""
-        return await self._likely(BELONGING, about_assignment(question, assignment), None, report)
+        return await self._likely(about_assignment(question, assignment), report)
 
     async def serves_both(
         self, asked: str, question: str, answer: str, report: Report = ignore
@@ -151,32 +134,25 @@ class ModelJudge:
             asked: The other question.
             question: What the answer was given to.
         """
-        about = about_two_questions(question, answer, asked)
-        return await self._likely(ONE_ANSWER, about, None, report)
+        return await self._likely(about_two_questions(question, answer, asked), report)
 
-    async def _likely(
-        self, system: str, user: str, graded: tuple[str, str] | None, report: Report
-    ) -> float | None:
+    async def _likely(self, asked: YesOrNo, report: Report) -> float | None:
         """Return the probability of yes, 0 to 1; None: the model gave none in time.
 
-        Args:
-            graded: Instruction and message that ask for a grade, for services without
-                log-probabilities.
+        Where its service tells no log-probabilities, its grade stands for it.
         """
         deadline = Deadline.after(self._wait)
         try:
-            if self._tells_odds():
-                request = _request(system, user, _ONE_WORD, likeliest=_LIKELIEST)
+            if self._without_odds < _MOST_WITHOUT_ODDS:
+                request = _request(asked.system, asked.user, _ONE_WORD, likeliest=_LIKELIEST)
                 end = await self._end(request, deadline, report)
                 likely = yes_over_no(end.logprobs[0]) if end.logprobs else None
+                self._without_odds = 0 if likely is not None else self._without_odds + 1
                 if likely is not None:
-                    self._without_odds = 0
                     return likely
-                self._without_odds += 1
-                self._odds_again = time.monotonic() + _ODDS_AGAIN
-            if graded is None:
+            if asked.graded is None:
                 return None
-            request = _request(*graded, _TOKENS_TO_GRADE, schema=_GRADE)
+            request = _request(*asked.graded, _TOKENS_TO_GRADE, schema=_GRADE)
             end = await self._end(request, deadline, report)
         except ProviderFailure as failure:
             logger.warning("the judge %s gave no verdict: %s", self.name, failure)
@@ -185,15 +161,6 @@ class ModelJudge:
         if grade is None:
             logger.warning("the judge %s gave no grade", self.name)
         return grade
-
-    def _tells_odds(self) -> bool:
-        """Return whether log-probabilities are worth asking for."""
-        if self._without_odds < _MOST_WITHOUT_ODDS:
-            return True
-        if time.monotonic() < self._odds_again:
-            return False
-        self._without_odds = _MOST_WITHOUT_ODDS - 1  # once, unless they are there
-        return True
 
     async def _end(self, request: ChatRequest, deadline: Deadline, report: Report) -> ChatEnd:
         """Return the whole reply.
@@ -235,10 +202,8 @@ def yes_over_no(first: Mapping[str, float]) -> float | None:
     for token, log_probability in first.items():
         if (word := token.strip(" ▁Ġ.\"'\n").casefold()) in mass:
             mass[word] += math.exp(log_probability)
-    if not any(mass.values()):
-        return None
-    yes, no = (max(mass[word], math.exp(_LEAST)) for word in ("yes", "no"))
-    return yes / (yes + no)
+    total = sum(mass.values())
+    return mass["yes"] / total if total else None
 
 
 def _grade_in(text: str) -> float | None:

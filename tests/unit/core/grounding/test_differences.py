@@ -73,6 +73,7 @@ def test_a_denial_that_one_of_both_lacks_is_told(quote: str, expected: tuple[str
     [
         ("The bee space is 12 mm wide: a wider gap is filled with comb", [("12", "8")]),
         ("A colony needs 51 kg of stores for the winter", [("51", "15")]),
+        ("At its peak a colony has 60,001 workers", [("60,001", "60,000")]),
         ("5 kg of stores for the winter, feed it until the middle", [("5", "15")]),
         ("A swarm that has left weighs about 15 kg.", [("15", "1.5")]),
         ("A colony needs 15 g of stores for the winter", [("g", "kg")]),
