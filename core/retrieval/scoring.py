@@ -18,7 +18,7 @@ USABLE = 0.3
 """The mark that 98 % of relevant retrieved chunks reach: below it, a chunk is not used."""
 ANSWERABLE = 0.5
 """The mark that the best chunk of 95 % of answerable questions reaches."""
-_LEADING = 16
+_LEADING = 12
 """Chunks whose score is worked out: so many by place, and so many by their own merit."""
 _LARGEST_TERM_WEIGHT = 2.2
 """What BM25 gives a term at most, k1 + 1, before its rarity."""
