@@ -20,6 +20,8 @@ from core.text.sentences import Span, sentence_spans
 PROSE = "prose"
 LIST = "list"
 LISTS = frozenset({LIST, "ordered_list"})
+ENTRY = "entry"
+"""A term or option with what is said of it, which is shown whole."""
 TABLE = "table"
 LAID_OUT = frozenset({TABLE, "formula", "code"})
 """Blocks that say little without the sentences around them."""
@@ -127,16 +129,16 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
             follows=end > 0,
             opens=opens,
         )
-        end, ended = stop, kind not in LAID_OUT and (kind in LISTS or is_ended(quote))
+        end, ended = stop, kind not in LAID_OUT and (kind != PROSE or is_ended(quote))
 
 
 def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of sentences and blocks; one that announces a block is of it."""
     text = chunk.content_text
     parts: list[tuple[int, int, str]] = []
-    for start, end, kind in laid_out(chunk, LISTS | LAID_OUT):
+    for start, end, kind in laid_out(chunk, LISTS | LAID_OUT | {ENTRY}):
         announced = (
-            kind != PROSE
+            kind not in {PROSE, ENTRY}
             and parts
             and parts[-1][2] == PROSE
             and text[parts[-1][1] - 1] in _ANNOUNCING
@@ -197,5 +199,5 @@ def tells(chunk: RetrievedChunk, start: int, end: int) -> bool:
     return not any(
         block.start < end and start < block.end
         for block in chunk.blocks
-        if block.kind not in LAID_OUT | LISTS
+        if block.kind not in LAID_OUT | LISTS | {ENTRY}
     )

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from core.generation.passages.pieces import Piece
+from core.generation.passages.pieces import ENTRY, Piece
 from core.generation.passages.scoring import Scored, says_again
 from core.models import AnswerLength
 
@@ -84,8 +84,11 @@ def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:
     """Return the passage around a piece, within `room` words but for what it cannot do without.
 
-    That is the piece itself and, where it leans on it, the one before.
+    That is the piece itself and, where it leans on it, the one before. An entry stands alone:
+    the entries around it are about other terms.
     """
+    if pieces[centre].kind == ENTRY:
+        return range(centre, centre + 1)
     room -= pieces[centre].words
     start = end = centre
     while centre - start < FURTHEST and (centre - start < BEFORE or pieces[start].leans):
@@ -118,7 +121,8 @@ def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) ->
             first -= 1
         opening = pieces[first:position]
         words = sum(piece.words for piece in opening)
-        if pieces[first].follows or words > room or not all(piece.shown for piece in opening):
+        is_fit = all(p.shown and p.kind != ENTRY for p in pieces[first:position])
+        if pieces[first].follows or words > room or not is_fit:
             continue
         if opening and opening[0].citable and not opening[0].leans:
             whole.update(range(first, position))
