@@ -27,6 +27,13 @@ class BlockRole(StrEnum):
     FRONT_MATTER = "front_matter"
 
 
+class EntryPart(StrEnum):
+    """Where in an entry a block stands: in a term or option with what is said of it."""
+
+    START = "start"
+    REST = "rest"
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One paragraph, list item, table, fence, formula or heading.
@@ -52,6 +59,9 @@ class Block:
     """The share of its letters that stand in links, 0 to 1."""
     recognised: bool = False
     """Whether a program read it from a picture of the page, as of a scan."""
+    entry: EntryPart | None = None
+    """Its part in an entry of a definition or option list; the first block begins with the term.
+    None outside of one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from core.storage.ingest_accounts import IngestAccounts
 
 logger = logging.getLogger(__name__)
 
-PIPELINE_VERSION = "4"
+PIPELINE_VERSION = "5"
 """Part of every fingerprint: a parser or splitter that works differently gets another one."""
 _VECTORS_KEPT = timedelta(days=90)
 """How long a vector that no run asks for stays in the cache."""

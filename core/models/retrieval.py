@@ -36,8 +36,9 @@ class ChunkBlock(NamedTuple):
     """A part of a chunk that is more than prose."""
 
     kind: str
-    """`list`, `ordered_list`, `table`, `formula` or `code`; or what is no text that answers:
-    `exercise`, `caption`, `navigation`, `boilerplate` or `front_matter`."""
+    """`list`, `ordered_list`, `entry` (a term or option with what is said of it), `table`,
+    `formula` or `code`, also inside an entry; or what is no text that answers: `exercise`,
+    `caption`, `navigation`, `boilerplate` or `front_matter`."""
     start: int
     end: int
     """Its span in the chunk's text."""

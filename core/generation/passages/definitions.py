@@ -1,4 +1,4 @@
-"""Recognises English questions for a definition, and sentences that give one."""
+"""Recognises English questions for a definition, and sentences and entries that give one."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,6 +17,9 @@ _COPULA = re.compile(
     r"|measures?|represents?|includes?|happens when)\b",
     re.I,
 )
+_ENTRY_NAMES = re.compile(r"\s*(?:[-*•+][ \t]+)?(?P<names>[^\n]{1,200}?):(?:\s|$)")
+_OPTION = re.compile(r"^(?P<name>--?[^\s=\[]+).*", re.S)
+"""An option with its argument: `--jobs N`, `--jobs=N`, `--color[=WHEN]`."""
 _OTHER_TERMS = 2
 """Terms that what a sentence defines may have beyond the term asked for."""
 
@@ -28,6 +31,16 @@ def defined_term(question: str) -> str | None:
         return None
     term: str = match["term"] or match["meaning"]
     return term if len(term.split()) <= _LONGEST_TERM else None
+
+
+def terms_of_entry(entry: str) -> list[str]:
+    """Return what an entry of a definition or option list defines.
+
+    Of `-j N, --jobs N: Use N threads.` that is each option without its argument.
+    """
+    names = _ENTRY_NAMES.match(entry)
+    parts = names["names"].replace("`", "").split(", ") if names else []
+    return [_OPTION.sub(r"\g<name>", part).strip() for part in parts]
 
 
 def gives_definition(

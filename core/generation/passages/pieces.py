@@ -18,6 +18,8 @@ from core.text.sentences import Span, sentence_spans
 
 PROSE = "prose"
 LISTS = frozenset({"list", "ordered_list"})
+ENTRY = "entry"
+"""A term or option with what is said of it, which is shown whole."""
 TABLE = "table"
 LAID_OUT = frozenset({TABLE, "formula", "code"})
 """Blocks that say little without the sentences around them."""
@@ -124,14 +126,14 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
             follows=end > 0,
             opens=opens,
         )
-        end, ended = stop, kind not in LAID_OUT and (kind in LISTS or is_ended(quote))
+        end, ended = stop, kind not in LAID_OUT and (kind != PROSE or is_ended(quote))
 
 
 def _parts(chunk: RetrievedChunk) -> list[tuple[int, int, str]]:
     """Return the spans of sentences and blocks; a sentence that announces a block is of it."""
     parts: list[tuple[int, int, str]] = []
-    for start, end, kind in laid_out(chunk, LISTS | LAID_OUT):
-        if kind != PROSE and parts and parts[-1][2] == PROSE:
+    for start, end, kind in laid_out(chunk, LISTS | LAID_OUT | {ENTRY}):
+        if kind not in {PROSE, ENTRY} and parts and parts[-1][2] == PROSE:
             first, last, _ = parts[-1]
             if chunk.content_text[last - 1] in _ANNOUNCING:
                 start = first
@@ -176,5 +178,5 @@ def tells(chunk: RetrievedChunk, start: int, end: int) -> bool:
     return not any(
         block.start < end and start < block.end
         for block in chunk.blocks
-        if block.kind not in LAID_OUT | LISTS
+        if block.kind not in LAID_OUT | LISTS | {ENTRY}
     )

@@ -9,9 +9,9 @@ import numpy as np
 from core.embeddings.base import Embedder, Vectors
 from core.embeddings.sentences import vectors_of
 from core.generation.base import GenerationTask
-from core.generation.passages.definitions import gives_definition
+from core.generation.passages.definitions import gives_definition, terms_of_entry
 from core.generation.passages.inquiry import Inquiry
-from core.generation.passages.pieces import LAID_OUT, TABLE, Piece
+from core.generation.passages.pieces import ENTRY, LAID_OUT, TABLE, Piece
 from core.models import QuoteLocation, RetrievedChunk
 
 MEANING = 0.7
@@ -21,7 +21,9 @@ CHUNK = 0.3
 HEADING = 0.4
 """What a question term counts that only the heading has."""
 DEFINITION = 0.2
-"""What a sentence that gives the definition asked for gains."""
+"""What a sentence that gives the definition asked for gains, or an entry whose term is named."""
+MOSTLY = 0.5
+"""Share of the question's terms, by rarity, that an entry's term must be of to be named by it."""
 AHEAD = 0.08
 """By how much a table's score by words must exceed that of all prose, so that it may answer."""
 _RULE = "|-: "
@@ -77,10 +79,19 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
         score = WORDS * (inquiry.coverage(own) + HEADING * inquiry.coverage(above))
         score += CHUNK * task.evidence[piece.chunk_number].similarity_score
         score += _nearness(piece, task.quote_location)
-        if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
+        if gives_definition(piece.quote, inquiry.defines, task.encode_terms) or (
+            piece.kind == ENTRY and _is_named(piece.quote, task, inquiry)
+        ):
             score += DEFINITION
         scored.append(Scored(piece, terms, score))
     return scored
+
+
+def _is_named(entry: str, task: GenerationTask, inquiry: Inquiry) -> bool:
+    """Return whether most of what is asked is the term of an entry, or one of its terms."""
+    terms = (frozenset(task.encode_terms(one)) for one in terms_of_entry(entry))
+    asked = inquiry.weights.keys()
+    return any(one and one <= asked and inquiry.coverage(one) >= MOSTLY for one in terms)
 
 
 def _rows(table: str, encode_terms: Callable[[str], Sequence[int]]) -> list[frozenset[int]]:

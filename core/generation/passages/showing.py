@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from core.generation.base import Claim, QuotedWords
-from core.generation.passages.pieces import PROSE, Piece
+from core.generation.passages.pieces import ENTRY, PROSE, Piece
 from core.generation.passages.windows import Window
 from core.markdown.code import without_code
 from core.models import RetrievedChunk
@@ -58,6 +58,7 @@ def _claim(
 
 def _shown(piece: Piece, window: Window, *, marks: bool) -> str:
     text = piece.text
-    bold = marks and piece in window.centres and piece.kind == PROSE
+    is_line = piece.kind == PROSE or (piece.kind == ENTRY and "\n" not in text)
+    bold = marks and piece in window.centres and is_line
     is_emphasised = _EMPHASISED.search(without_code(text)) is not None
     return f"**{text}**" if bold and not is_emphasised else text

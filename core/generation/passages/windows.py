@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, dropwhile
 from types import MappingProxyType
 
-from core.generation.passages.pieces import Piece
+from core.generation.passages.pieces import ENTRY, Piece
 from core.generation.passages.scoring import Scored, says_again
 from core.models import AnswerLength
 
@@ -79,8 +79,11 @@ def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:
     """Return the passage around a piece, within `room` words but for what it cannot do without.
 
-    That is the piece itself and, where it leans on it, the one before.
+    That is the piece itself and, where it leans on it, the one before. An entry stands alone:
+    the entries around it are about other terms.
     """
+    if pieces[centre].kind == ENTRY:
+        return range(centre, centre + 1)
     room -= pieces[centre].words
     start = end = centre
     while pieces[start].follows and centre - start < FURTHEST:
@@ -110,7 +113,8 @@ def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) ->
             first -= 1
         opening = pieces[first:position]
         words = sum(piece.words for piece in opening)
-        if pieces[first].follows or words > room or not all(piece.shown for piece in opening):
+        is_fit = all(p.shown and p.kind != ENTRY for p in pieces[first:position])
+        if pieces[first].follows or words > room or not is_fit:
             continue
         if opening and opening[0].citable and not opening[0].leans:
             whole.update(range(first, position))

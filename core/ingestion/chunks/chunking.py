@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from core.ingestion.chunks.joining import blocks_of, goes_on, is_ordered, join
+from core.ingestion.chunks.joining import blocks_of, goes_on, goes_on_entry, is_ordered, join
 from core.ingestion.chunks.roles import with_roles
-from core.ingestion.document import Block, BlockKind, ParsedDocument
+from core.ingestion.document import Block, BlockKind, BlockRole, EntryPart, ParsedDocument
 from core.markdown.blocks import lines_of
 from core.markdown.code import code_in
 from core.markdown.spans import code_spans
@@ -21,6 +21,8 @@ LARGEST_TOKENS = 300
 """Prose above this is cut between sentences."""
 LARGEST_WHOLE_TOKENS = 440
 """Code, tables and formulas up to this stay whole; the embedder reads 512 with its heading."""
+LARGEST_ENTRY_TOKENS = 200
+"""An entry is its first block with as many further ones as fit; what is beyond is prose."""
 SMALLEST_TOKENS = 40
 
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*$")
@@ -75,7 +77,7 @@ def chunk_document(document: ParsedDocument) -> ChunkedDocument:
         if section.path and section.path[-1]:
             text.append(section.path[-1] + "\n\n")
             position += len(text[-1])
-        for group in _pack(_whole_lists([p for block in section.blocks for p in _fit(block)])):
+        for group in _pack(_whole_lists(list(_parts(section.blocks)))):
             content = join(group)
             passages.append(_passage(section, group, content, position))
             text.append(content + "\n\n")
@@ -140,7 +142,7 @@ def _whole_lists(parts: Sequence[Block]) -> list[list[Block]]:
     """
     runs: list[list[Block]] = []
     for part in parts:
-        if runs and goes_on(runs[-1], part):
+        if runs and (goes_on(runs[-1], part) or goes_on_entry(runs[-1][-1], part)):
             runs[-1].append(part)
         else:
             runs.append([part])
@@ -152,7 +154,25 @@ def _whole_lists(parts: Sequence[Block]) -> list[list[Block]]:
 
 
 def _stays_whole(run: Sequence[Block]) -> bool:
+    if run[0].entry is not None:
+        return True
     return is_ordered(run[0]) and _size(run) <= LARGEST_WHOLE_TOKENS
+
+
+def _parts(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the blocks cut to fit, of which no entry has more than is shown together."""
+    before: Block | None = None
+    size = 0
+    for block in blocks:
+        for number, part in enumerate(_fit(block)):
+            part = replace(part, entry=EntryPart.REST) if number and part.entry else part
+            continues = goes_on_entry(before, part)
+            size = count_tokens(part.text) + (size if continues else 0)
+            starts = part.entry is EntryPart.START
+            is_whole = starts or (continues and size <= LARGEST_ENTRY_TOKENS)
+            tells = part.role is BlockRole.TEXT
+            before = part if is_whole and tells else replace(part, entry=None)
+            yield before
 
 
 def _size(parts: Sequence[Block]) -> int:

@@ -1,11 +1,11 @@
-"""Puts the parts of a passage together, and tells where its lists, tables, code and roles are."""
+"""Puts the parts of a passage together, and tells where its lists, entries and tables are."""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from core.ingestion.document import Block, BlockKind, BlockRole
+from core.ingestion.document import Block, BlockKind, BlockRole, EntryPart
 from core.models import ChunkBlock
 
 _INDENT = "   "
@@ -24,7 +24,8 @@ def join(group: Sequence[Block]) -> str:
 def blocks_of(group: Sequence[Block]) -> Iterator[ChunkBlock]:
     """Yield what of a passage is more than prose, and what is no text that answers."""
     spans = _spans(group)
-    for kinds in (_layouts(group), [_role(block) for block in group]):
+    laid_out = [_laid_out(number, block) for number, block in enumerate(group)]
+    for kinds in (_layouts(group), laid_out, [_role(block) for block in group]):
         for kind, run in groupby(enumerate(kinds), key=itemgetter(1)):
             numbers = [number for number, _ in run]
             if kind is not None:
@@ -34,11 +35,17 @@ def blocks_of(group: Sequence[Block]) -> Iterator[ChunkBlock]:
 def goes_on(run: Sequence[Block], part: Block) -> bool:
     """Return whether a part is of the list that the parts before it are of."""
     first = run[0]
-    if first.kind is not BlockKind.LIST_ITEM or not part.level:
+    if first.entry is not None or first.kind is not BlockKind.LIST_ITEM or not part.level:
         return False
     if part.kind is BlockKind.LIST_ITEM and part.level <= first.level:
-        return part.level == first.level and is_ordered(part) == is_ordered(first)
+        is_alike = part.level == first.level and is_ordered(part) == is_ordered(first)
+        return is_alike and part.entry is not EntryPart.START
     return part.kind in {BlockKind.LIST_ITEM, BlockKind.PARAGRAPH}
+
+
+def goes_on_entry(before: Block | None, part: Block) -> bool:
+    """Return whether a part is of the entry that the part right before it is of."""
+    return part.entry is EntryPart.REST and before is not None and before.entry is not None
 
 
 def is_ordered(item: Block) -> bool:
@@ -47,21 +54,29 @@ def is_ordered(item: Block) -> bool:
 
 
 def _layouts(group: Sequence[Block]) -> list[tuple[str, int] | None]:
-    """Return the layout of each block, of a list's items the same; None: it is prose."""
+    """Return the list or entry of each block, the same for all that are of one; else None."""
     layouts: list[tuple[str, int] | None] = []
     first = 0
     for number, block in enumerate(group):
         if layouts and layouts[-1] and goes_on(group[first:number], block):
             layouts.append(layouts[-1])
             continue
+        if layouts and goes_on_entry(group[number - 1], block):
+            layouts.append(layouts[-1])
+            continue
         first = number
-        if block.kind is BlockKind.LIST_ITEM:
+        if block.entry is EntryPart.START:
+            layouts.append(("entry", number))
+        elif block.kind is BlockKind.LIST_ITEM:
             layouts.append(("ordered_list" if is_ordered(block) else "list", number))
-        elif block.kind in {BlockKind.CODE, BlockKind.TABLE, BlockKind.FORMULA}:
-            layouts.append((block.kind.value, number))
         else:
             layouts.append(None)
     return layouts
+
+
+def _laid_out(number: int, block: Block) -> tuple[str, int] | None:
+    is_laid_out = block.kind in {BlockKind.CODE, BlockKind.TABLE, BlockKind.FORMULA}
+    return (block.kind.value, number) if is_laid_out else None
 
 
 def _role(block: Block) -> tuple[str, int] | None:

@@ -1,13 +1,38 @@
-"""Writes code and tables the one way in which every parser hands them on."""
+"""Writes code, tables and entries the one way in which every parser hands them on."""
 
 import re
 from collections.abc import Sequence
 
+from core.ingestion.document import EntryPart
 from core.markdown import writing
 from core.markdown.spans import code_spans
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _BLANKS = re.compile(r"\s+")
+
+
+class Entries:
+    """Gives each block its part in the entry that is being read; none outside of one.
+
+    Of entries inside one another, the inner one begins anew and ends the outer one.
+    """
+
+    def __init__(self) -> None:
+        self._part: EntryPart | None = None
+
+    def begin(self) -> None:
+        """Let an entry begin with the next block."""
+        self._part = EntryPart.START
+
+    def end(self) -> None:
+        """Let the next block be of no entry, unless one begins."""
+        self._part = None
+
+    def take(self) -> EntryPart | None:
+        """Return the part of the block that is written now."""
+        part = self._part
+        self._part = part and EntryPart.REST
+        return part
 
 
 def fenced(code: str, language: str = "") -> str:

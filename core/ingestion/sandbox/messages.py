@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, BlockRole, ParsedDocument
+from core.ingestion.document import Block, BlockKind, BlockRole, EntryPart, ParsedDocument
 from core.ingestion.formats.pdf.scans import MOST_PIXELS, PagePicture
 
 LENGTH_BYTES = 4
@@ -155,6 +155,7 @@ def document_frames(document: ParsedDocument, *, retire: bool) -> Iterator[bytes
                 "role": block.role,
                 "linked": block.linked,
                 "recognised": block.recognised,
+                "entry": block.entry,
             }
         )
     yield _frame(
@@ -256,7 +257,8 @@ def _block(fields: dict[str, Any]) -> Block:
     recognised = fields["recognised"]
     _check(type(recognised) is bool)
     kind, role = BlockKind(fields["kind"]), BlockRole(fields["role"])
-    return Block(kind, text, level, anchor, locator, role, linked, recognised)
+    entry = None if fields["entry"] is None else EntryPart(fields["entry"])
+    return Block(kind, text, level, anchor, locator, role, linked, recognised, entry)
 
 
 def _picture_head(width: Any, height: Any, dpi: Any) -> PictureHead:

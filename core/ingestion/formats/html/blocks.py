@@ -11,7 +11,7 @@ from core.ingestion.formats.html.code import code_language, code_text
 from core.ingestion.formats.html.math import Formula, formula_of
 from core.ingestion.formats.html.tables import is_layout, table_rows
 from core.ingestion.formats.html.visibility import is_hidden
-from core.ingestion.formats.markup import fenced, inline_code, pipe_table
+from core.ingestion.formats.markup import Entries, fenced, inline_code, pipe_table
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_TAGS = frozenset(
@@ -70,6 +70,7 @@ class _Walk:
         self._counters: list[int | None] = []
         self._marker = ""
         self._terms = ""
+        self._entries = Entries()
         self._empty_anchor: str | None = None
         self._role = BlockRole.TEXT
         self._linked = 0
@@ -97,7 +98,12 @@ class _Walk:
 
     def _add(self, kind: BlockKind, text: str, level: int = 0, anchor: str | None = None) -> None:
         linked = min(1.0, self._linked / max(len(text), 1))
-        self.blocks.append(Block(kind, text, level, anchor, role=self._role, linked=linked))
+        if not text:
+            return
+        self._lone_terms()
+        entry = self._entries.take()
+        block = Block(kind, text, level, anchor, role=self._role, linked=linked, entry=entry)
+        self.blocks.append(block)
         self._empty_anchor, self._linked = None, 0
 
     @contextmanager
@@ -125,6 +131,8 @@ class _Walk:
                 self._list(node)
             case "li":
                 self._item(node)
+            case "dl":
+                self._entry_list(node)
             case "dt":
                 self._term(node)
             case "code" | "tt" | "samp":
@@ -179,6 +187,7 @@ class _Walk:
 
     def _list(self, node: LexborNode) -> None:
         self.flush()
+        self._lone_terms()
         start = node.attributes.get("start") or "1"
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1
         self._counters.append(first if node.tag == "ol" else None)
@@ -186,9 +195,24 @@ class _Walk:
         self.flush()
         self._counters.pop()
 
+    def _entry_list(self, node: LexborNode) -> None:
+        self.flush()
+        self.children(node)
+        self.flush()
+        self._lone_terms()
+        self._entries.end()
+
+    def _lone_terms(self) -> None:
+        """Write the terms above a definition that begins with no words."""
+        if self._terms:
+            text, self._terms = f"{self._terms}:", ""
+            self._add(BlockKind.PARAGRAPH, text, len(self._counters))
+
     def _term(self, node: LexborNode) -> None:
         """Keep a defined term for its definition; several terms share one."""
         self.flush()
+        if not self._terms:
+            self._entries.begin()
         before, self._inline = self._inline, []
         self.children(node)
         words = " ".join("".join(self._inline).split())

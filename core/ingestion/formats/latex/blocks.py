@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pylatexenc.latexwalker import (
     LatexCharsNode,
@@ -20,7 +19,7 @@ from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.latex.source import CODE_MACRO, LatexSource
 from core.ingestion.formats.latex.tables import table_rows
 from core.ingestion.formats.latex.words import LatexWords, arguments
-from core.ingestion.formats.markup import fenced, pipe_table
+from core.ingestion.formats.markup import Entries, fenced, pipe_table
 
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
 _FRAME = "frametitle"
@@ -65,6 +64,7 @@ class _Walk:
         self._ends = [found.start() for found in re.finditer("\n", self._text)]
         self._buffer: list[LatexNode] = []
         self._lists, self._marker = 0, ""
+        self._entries = Entries()
         self._at = 0
         used = [name for name in (*_SECTIONS, _FRAME) if f"\\{name}" in self._text]
         self._levels = {name: min(level, 6) for level, name in enumerate(used, start=1)}
@@ -159,7 +159,7 @@ class _Walk:
             whole = inner if name in _ONE_LINE else f"\\begin{{{name}}}\n{inner}\n\\end{{{name}}}"
             self._add(BlockKind.FORMULA, _formula(whole))
         elif name in _LISTS:
-            self._list(body, is_ordered=name in _ORDERED)
+            self._list(body, name)
         elif name in _TABLES:
             self._add(BlockKind.TABLE, pipe_table(table_rows(_inside(node), self._words)))
         elif name in _DRAWINGS:
@@ -192,22 +192,28 @@ class _Walk:
             self._add(BlockKind.PARAGRAPH, f"{title} ({option})" if option else title)
         self._nodes(body)
 
-    def _list(self, body: Sequence[LatexNode], *, is_ordered: bool) -> None:
+    def _list(self, body: Sequence[LatexNode], kind: str) -> None:
         self._flush()
+        self._lone_term(self._at)
         self._lists += 1
         number = 0
         for node in body:
             if _name(node) == "item":
                 self._flush()
+                self._lone_term(self._at)
                 number += 1
                 term = self._words.of([one for one in arguments(node) if one is not None][:1])
                 named = self._words.of(_bracketed(arguments(node)))
-                self._marker = f"{number}. " if is_ordered else "- "
+                self._marker = f"{number}. " if kind in _ORDERED else "- "
                 self._marker += f"{named or term}: " if named or term else ""
+                if kind == "description":
+                    self._entries.begin()
             else:
                 self._nodes([node])
         self._flush()
+        self._lone_term(self._at)
         self._marker = ""
+        self._entries.end()
         self._lists -= 1
 
     def _flush(self) -> None:
@@ -227,13 +233,20 @@ class _Walk:
     def _write(
         self, kind: BlockKind, text: str, start: int, end: int, role: BlockRole = BlockRole.TEXT
     ) -> None:
+        if kind is not BlockKind.PARAGRAPH:
+            self._lone_term(start)
         level = self._lists if kind is BlockKind.PARAGRAPH else 0
         if self._marker and kind is BlockKind.PARAGRAPH:
-            kind, text, self._marker = BlockKind.LIST_ITEM, self._marker + text, ""
+            kind, text, self._marker = BlockKind.LIST_ITEM, (self._marker + text).rstrip(), ""
         if self._words.is_expanding:
             start = end = self._at
-        block = Block(kind, text, level, locator=self._place(start, end))
-        self.blocks.append(replace(block, role=role))
+        place, entry = self._place(start, end), self._entries.take()
+        self.blocks.append(Block(kind, text, level, None, place, role, entry=entry))
+
+    def _lone_term(self, start: int) -> None:
+        """Write the term of an item by itself where no words of the item are to follow it."""
+        if self._marker.endswith(": "):
+            self._write(BlockKind.PARAGRAPH, "", start, start)
 
     def _place(self, start: int, end: int) -> dict[str, int]:
         lines = self._source.lines

@@ -23,9 +23,16 @@ from core.ingestion.formats.markdown.anchors import anchor_slugs
 from core.ingestion.formats.markdown.code_fences import fence_info, shown_lines
 from core.ingestion.formats.markdown.inline import InlineText, is_image, linked_share
 from core.ingestion.formats.markdown.list_markers import ListMarkers
-from core.ingestion.formats.markup import fenced, pipe_table
+from core.ingestion.formats.markup import Entries, fenced, pipe_table
 
 _HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^{}]*)\}\s*\Z")
+_NO_WORDS = frozenset(
+    {
+        *("fence", "code_block", "formula_block", "html_block", "table_open"),
+        *("bullet_list_open", "ordered_list_open"),
+    }
+)
+"""What a definition may begin with that its term is not put in front of."""
 _HEADING_ID = re.compile(r"#([^\s.#{}]+)")
 
 
@@ -57,10 +64,12 @@ class _BlockWriter:
         self._anchors = anchor_slugs(dialect)
         self._lists = ListMarkers()
         self._terms = ""
+        self._entries = Entries()
         self._writers: Mapping[str, Callable[[int], Iterator[Block]]] = {
             "heading_open": self._heading,
             "paragraph_open": self._paragraph,
             "dt_open": self._term,
+            "dl_close": self._last_entry,
             "fence": self._fence,
             "code_block": self._fence,
             "formula_block": self._formula,
@@ -72,6 +81,8 @@ class _BlockWriter:
 
     def blocks(self) -> Iterator[Block]:
         for index, token in enumerate(self._tokens):
+            if self._terms and token.type in _NO_WORDS:
+                yield self._lone_terms(index)
             self._lists.follow(token)
             writer = self._writers.get(token.type)
             if writer is not None:
@@ -96,7 +107,18 @@ class _BlockWriter:
     def _term(self, index: int) -> Iterator[Block]:
         """Keep a defined term for its definition; several terms share one."""
         words = self._inline.words(self._tokens[index + 1].children or [])
+        if not self._terms:
+            self._entries.begin()
         self._terms = f"{self._terms}, {words}" if self._terms else words
+        yield from ()
+
+    def _lone_terms(self, index: int) -> Block:
+        """Return the terms as a block above a definition that begins with no words."""
+        text, self._terms = f"{self._terms}:", ""
+        return self._block(index, BlockKind.PARAGRAPH, text, self._lists.depth)
+
+    def _last_entry(self, index: int) -> Iterator[Block]:
+        self._entries.end()
         yield from ()
 
     def _paragraph(self, index: int) -> Iterator[Block]:
@@ -148,7 +170,8 @@ class _BlockWriter:
                 anchor or self._dialect is MarkdownFlavour.MDBOOK
             ):
                 anchor = self._anchors.anchor(block.text.replace("`", ""), anchor)
-            yield replace(block, anchor=anchor, locator=self._locator(index))
+            entry = block.entry or self._entries.take()
+            yield replace(block, anchor=anchor, locator=self._locator(index), entry=entry)
 
     def _table(self, index: int) -> Iterator[Block]:
         rows: list[list[str]] = []
@@ -178,7 +201,8 @@ class _BlockWriter:
     def _block(
         self, index: int, kind: BlockKind, text: str, level: int = 0, anchor: str | None = None
     ) -> Block:
-        return Block(kind, text, level, anchor, self._locator(index))
+        entry = self._entries.take() if text else None
+        return Block(kind, text, level, anchor, self._locator(index), entry=entry)
 
     def _locator(self, index: int) -> dict[str, int]:
         start, end = self._tokens[index].map or (0, 1)

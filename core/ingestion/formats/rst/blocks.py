@@ -8,7 +8,7 @@ from docutils import nodes
 from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.flavours.source_lines import SourceLine
-from core.ingestion.formats.markup import fenced, inline_code, pipe_table
+from core.ingestion.formats.markup import Entries, fenced, inline_code, pipe_table
 
 _DEEPEST_HEADING = 6
 _HIDDEN = (
@@ -42,6 +42,7 @@ class _Walk:
         self._marker = ""
         """Of the list item whose first paragraph is still to come."""
         self._term = ""
+        self._entries = Entries()
         self._line = 1
         self._writers: Mapping[type[nodes.Node], Callable[..., Iterator[Block]]] = {
             nodes.section: self._section,
@@ -117,9 +118,16 @@ class _Walk:
         """Write a term, field or option and what is said of it."""
         names = [child for child in node.children if not _is_body(child)]
         self._term = ", ".join(filter(None, map(self._words, names)))
-        for child in node.children:
-            if _is_body(child):
-                yield from self._children(child)
+        self._entries.begin()
+        for body in filter(_is_body, node.children):
+            if body.children and not isinstance(body.children[0], nodes.paragraph):
+                yield from self._lone_term(node)
+            yield from self._children(body)
+        yield from self._lone_term(node)
+        self._entries.end()
+
+    def _lone_term(self, node: nodes.Element) -> Iterator[Block]:
+        """Write the term by itself where no words of its definition are to follow it."""
         if self._term:
             yield self._block(BlockKind.PARAGRAPH, "", node, self._lists)
 
@@ -183,7 +191,8 @@ class _Walk:
                 kind, level, text = BlockKind.LIST_ITEM, self._lists, self._marker + text
             self._marker = ""
         height = getattr(node, "rawsource", "").count("\n") if node is not None else 0
-        return Block(kind, text, level, locator=self._locator(self._line, self._line + height))
+        place = self._locator(self._line, self._line + height)
+        return Block(kind, text, level, locator=place, entry=self._entries.take())
 
     def _locator(self, start: int, end: int) -> dict[str, int]:
         first, last = (min(max(line, 1), len(self._lines)) - 1 for line in (start, end))
@@ -200,6 +209,10 @@ class _Walk:
                 return node.astext()
             case nodes.literal():
                 return inline_code(node.astext())
+            case nodes.option_group():
+                return inline_code(", ".join(map(self._inline, node.children)))
+            case nodes.option_argument():
+                return node.astext()  # with the blank or sign before it
             case nodes.math():
                 return f"${node.astext()}$"
             case nodes.image():

@@ -113,17 +113,16 @@ class _Elsewhere(Unknown):
 
 
 class _Described(Unknown):
-    """A function, class or setting: its signatures as code, then what is said of it."""
+    """A function, class, option or setting: an entry whose terms are its signatures as code."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the signatures, then the description."""
+        """Return the signatures with the description."""
         lines = (line.strip().rstrip("\\") for line in "\n".join(self.arguments).split("\n"))
-        found = list[nodes.Node]()
-        for line in filter(None, lines):
-            paragraph = nodes.paragraph(line, "", nodes.literal(line, line))
-            paragraph.line = self.lineno
-            found.append(paragraph)
-        return [*found, *self._inside()]
+        terms = [nodes.term(line, "", nodes.literal(line, line)) for line in filter(None, lines)]
+        body = nodes.definition("", *self._inside())
+        entry = nodes.definition_list_item("", *terms, body)
+        entry.line = self.lineno
+        return [entry]
 
 
 class _Code(Unknown):

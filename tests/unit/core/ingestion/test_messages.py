@@ -24,6 +24,7 @@ BLOCK = {
     "role": "text",
     "linked": 0.0,
     "recognised": False,
+    "entry": None,
 }
 PICTURE = {"width": 2_000, "height": 3_000, "dpi": 300}
 END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": False}
