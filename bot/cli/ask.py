@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from pydantic import TypeAdapter
+
 from adapters.console import JsonReply, PlainReply, TerminalReply
 from adapters.delivery.run_turn import take_turn
 from bot.cli.context import check_generator, choose_course_of, services, terminal_user
@@ -21,6 +23,7 @@ from core.models import (
     ContextMode,
     Course,
     QueryType,
+    Question,
     UserContext,
 )
 
@@ -38,12 +41,18 @@ class AskArguments:
 
 
 async def ask(asked: AskArguments, *, generator: str | None, as_json: bool) -> int:
-    """Answer one question and return the exit code."""
+    """Answer one question and return the exit code.
+
+    Raises:
+        RequestError: when the question is empty, too short or too long.
+    """
     quote = asked.quote if asked.quote_file is None else read_quote(asked.quote_file)
     if quote is not None and not quote.strip():
         raise UsageError("The quote is empty.")
     if asked.text is None and quote is None:
         raise UsageError("Ask a question, or quote a passage with --quote.")
+    if asked.text is not None:
+        TypeAdapter(Question).validate_python(asked.text)  # before a course has to be named
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
         check_generator(opened, generator)
         course = await choose_course_of(opened, asked.session, asked.course_id)

@@ -217,7 +217,14 @@ class AnswerDraft:
         within = request.section_filter is not None
         nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
         misquoted = bool(self._differences)
-        told = notices(request, outcome, self._retrieval, self.tally, is_misquoted=misquoted)
+        told = notices(
+            request,
+            outcome,
+            self._retrieval,
+            self.tally,
+            is_misquoted=misquoted,
+            is_unreadable=self._is_unreadable(request) and not self.by_model,
+        )
         return {
             "response_text": self.text,
             "outcome": outcome,
@@ -277,14 +284,19 @@ class AnswerDraft:
         within = request.section_filter is not None
         if self._retrieval.missing_section is not None:
             return wording.no_section(self._retrieval.missing_section)
-        if self._retrieval.reads_one_language and is_in_another_language(
-            request.query_text, self._retrieval.language
-        ):
+        if self._is_unreadable(request):
             return wording.other_language(self._retrieval.language)
         in_vain = self.tally.poisoned or (self.tally.written and not self.tally.not_covered)
         in_vain = in_vain or self.tally.instead_of is Emptiness.NOTHING_HELD
         said = wording.not_carried if in_vain else wording.not_covered
         return said(within=within)
+
+    def _is_unreadable(self, request: AgentRequest) -> bool:
+        """Return whether the question is in a language that the search cannot read."""
+        found, question = self._retrieval, request.query_text
+        if not found.reads_one_language or question == EXPLAIN_QUOTE:
+            return False
+        return is_in_another_language(question, found.language)
 
     def _nearest(self, *, within: bool) -> tuple[str, ...]:
         """Return where to look instead of an answer: sections that were not searched alone."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from core.answering.assurance import WELL_SUPPORTED, DraftTally, Emptiness
 from core.answering.quote_context import is_short
+from core.grounding.wording import other_language
 from core.i18n import text
 from core.models import AgentRequest, Outcome, QuoteStatus
 from core.retrieval.retrieval import Retrieval
@@ -17,12 +18,16 @@ def notices(
     tally: DraftTally,
     *,
     is_misquoted: bool,
+    is_unreadable: bool = False,
 ) -> Iterator[str]:
     """Yield what a reader learns of how an answer came about, then of what it lacks.
 
     Args:
         is_misquoted: Whether the reader's quote says otherwise than the book.
+        is_unreadable: Whether the question is in a language that neither search nor writer reads.
     """
+    if is_unreadable and outcome is not Outcome.ABSTAINED:
+        yield other_language(retrieval.language)
     yield from _of_search(request, outcome, retrieval)
     if tally.poisoned:
         yield text("notice-planted")

@@ -7,7 +7,7 @@ ending differ. What is left for the reader to judge is shown with the book's wor
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from rapidfuzz.distance import OSA, Levenshtein, MatchingBlock, Prefix
@@ -19,6 +19,8 @@ from core.grounding.quoting import QuotedPassage, sentences_around
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)*|[%$€£¥°]")
 _MARKS = re.compile(r"\[\d{1,3}\]|\\[a-zA-Z]+")
 """Of footnotes, and commands of TeX, which a page shows as a sign."""
+_ITEM_NUMBER = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[a-z]\))(?=[ \t])", re.MULTILINE)
+"""The number of a list's item, which a page may set without its being copied."""
 _GROUPS = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _LOOKS_LIKE = str.maketrans("015", "ols")
@@ -56,7 +58,11 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
     """
     quote = _own_lines(quote, passages)
     ours = _words(quote)
-    steps = list(_unequal(ours, _all_words_found(passages, ours)))
+    theirs = min(
+        (_all_words_found(passages, ours, numbered=numbered) for numbered in (True, False)),
+        key=lambda words: _distance(ours, words),
+    )
+    steps = list(_unequal(ours, theirs))
     misspelt = [one for one in steps if _is_misspelt(one) and one.quoted[-1] == one.written[-1]]
     anyhow = len(misspelt) >= _FEWEST_MISSPELT
     told = [one for one in steps if _differs(one) and not _is_misspelt(one, anyhow=anyhow)]
@@ -83,8 +89,17 @@ def _own_lines(quote: str, passages: Sequence[QuotedPassage]) -> str:
     return "\n".join(lines[first : last + 1])
 
 
-def _all_words_found(passages: Sequence[QuotedPassage], ours: Sequence[str]) -> list[str]:
-    return list(chain.from_iterable(_words_found(passage, ours) for passage in passages))
+def _all_words_found(
+    passages: Sequence[QuotedPassage], ours: Sequence[str], *, numbered: bool = True
+) -> list[str]:
+    contents = (p.content if numbered else _without_numbers(p.content) for p in passages)
+    found = (replace(p, content=c) for p, c in zip(passages, contents, strict=True))
+    return list(chain.from_iterable(_words_found(passage, ours) for passage in found))
+
+
+def _without_numbers(content: str) -> str:
+    """Return a text with blanks for the numbers of a list's items, so that no place moves."""
+    return _ITEM_NUMBER.sub(lambda number: " " * len(number[0]), content)
 
 
 def _words_found(passage: QuotedPassage, ours: Sequence[str]) -> list[str]:
@@ -125,6 +140,11 @@ def _unequal(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Difference]
             yield from map(Difference, quoted, written)
         else:
             yield Difference(" ".join(quoted), " ".join(written))
+
+
+def _distance(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    """Return how many words have to be changed, left out or put in between."""
+    return Levenshtein.distance(list(map(_folded, ours)), list(map(_folded, theirs)))
 
 
 def _equal(ours: Sequence[str], theirs: Sequence[str]) -> list[MatchingBlock]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 _FUNCTION_WORDS = {
     "en": "the of and to in is that for it as with was are by this be on from or which an have "
-    "has not their when can will its they at what how does if more than were but these also "
+    "has not their when can will its they at per what how does if more than were but these also "
     "who why where did should would could me my you your we i",
     "de": "der die das und ist nicht ein eine zu den von mit sich des auf für im dem auch als wird "
     "es an werden aus oder einen einer wie sind bei durch wenn wir nur was dass kann um über "
@@ -49,6 +49,10 @@ _LANGUAGES_OF = {
 }
 _FEWEST_HITS = 1.5
 _LEAD = 1.3
+_FEWEST_WORDS = 3
+"""Words of two letters or more; a question in Latin script that has fewer shows no language."""
+_FEWEST_DIFFERENT = 4
+"""Function words of a language in Latin script, without which texts are not taken to be in it."""
 _OWN_SCRIPTS = ("CJK", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "GREEK",
                 "DEVANAGARI", "THAI", "BENGALI", "TAMIL", "GEORGIAN", "ARMENIAN")  # fmt: skip
 _ONE_WRITING = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
@@ -66,7 +70,8 @@ def language_of(*texts: str) -> str | None:
 
 def is_in_another_language(question: str, language: str) -> bool:
     """Return whether a question is surely not in a book's language, a BCP 47 tag."""
-    return foreign_language([question], language) is not None
+    found = _in_most([question], language)
+    return found is not None and (found not in _WORDS_OF or _count_words(question) >= _FEWEST_WORDS)
 
 
 def foreign_language(texts: Sequence[str], language: str) -> str | None:
@@ -76,11 +81,24 @@ def foreign_language(texts: Sequence[str], language: str) -> str | None:
         language: The book's, a BCP 47 tag; of one that is not known by its words nothing is said.
 
     Returns:
-        As `language_of`; None: most are in the book's language, or show none.
+        As `language_of`; None: most are in the book's language, or show none, or they have too few
+        of the words by which a language is known.
     """
+    found = _in_most(texts, language)
+    if found not in _WORDS_OF:
+        return found
+    words = {word for text in texts for word in _WORD.findall(text.casefold())}
+    return found if len(words & _WORDS_OF[found]) >= _FEWEST_DIFFERENT else None
+
+
+def _in_most(texts: Sequence[str], language: str) -> str | None:
     own = language.partition("-")[0].casefold()
     [(most, count)] = Counter(map(language_of, texts)).most_common(1) or [(None, 0)]
     return most if own in _FUNCTION_WORDS and most != own and 2 * count > len(texts) else None
+
+
+def _count_words(text: str) -> int:
+    return sum(len(word) > 1 for word in _WORD.findall(text))
 
 
 @lru_cache(maxsize=1 << 9)

@@ -94,7 +94,7 @@ async def test_a_refused_mention_is_a_reply_and_opens_no_thread(trial: Trial) ->
     ann, channel = trial.user(), trial.channel()
     question = await trial.world.say(ann, channel, f"{trial.mention} ab")
     refusal = await trial.answer_to(question)
-    assert "too short" in refusal.text
+    assert "at least 3 characters" in refusal.text
     assert refusal.channel is channel
     assert question.thread is None
     assert refusal.reference is not None

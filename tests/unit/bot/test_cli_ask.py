@@ -205,6 +205,17 @@ def test_a_stored_conversation_knows_its_course(two_courses: CommandLine) -> Non
         assert fact in chatted.out
 
 
+@pytest.mark.parametrize(
+    ("question", "said"), [(" ", "Please ask a question."), ("hi", "at least 3 characters")]
+)
+def test_no_course_has_to_be_named_for_what_is_no_question(
+    two_courses: CommandLine, question: str, said: str
+) -> None:
+    done = two_courses.here("ask", question)
+    assert (done.code, done.out) == (Exit.USAGE, "")
+    assert said in done.err
+
+
 def test_an_unknown_conversation_does_not_say_which_course_is_meant(
     two_courses: CommandLine,
 ) -> None:

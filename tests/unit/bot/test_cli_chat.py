@@ -116,11 +116,11 @@ def test_quit_leaves_before_the_rest_is_read(lighthouse: CommandLine) -> None:
     assert said(lighthouse, "/quit", COVERED).out == ""
 
 
-def test_a_question_that_is_too_short_is_told_and_the_conversation_goes_on(
+def test_a_message_of_two_letters_gets_a_friendly_sentence_and_the_conversation_goes_on(
     lighthouse: CommandLine,
 ) -> None:
-    done = said(lighthouse, "ab", COVERED)
-    assert "too short" in done.err
+    done = said(lighthouse, "hi", COVERED)
+    assert "Happy to help! Ask me a question" in done.err
     assert COVERED_FACT in done.out
 
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from core.answering.answer import AnswerDraft
-from core.models import AgentConfiguration, AgentRequest, EvidenceSignals, Outcome
+from core.models import EXPLAIN_QUOTE, AgentConfiguration, AgentRequest, EvidenceSignals, Outcome
 from core.retrieval.retrieval import passage_alone
 from core.retrieval.scoring import BUILT_IN
+from tests.samples import resting_on
 
 GERMAN = "Wie wird der Preis auf dem Markt durch die Nachfrage bestimmt?"
+PRINTER = "Gutenberg was a printer."
 NOT_COVERED = "The book doesn't cover this."
 
 
@@ -22,6 +24,10 @@ NOT_COVERED = "The book doesn't cover this."
         (GERMAN, "ru", BUILT_IN, NOT_COVERED),
         (GERMAN, "en", "gemini-embedding-001", NOT_COVERED),
         ("How is the price on the market set by demand?", "en", BUILT_IN, NOT_COVERED),
+        ("x y z", "en", BUILT_IN, NOT_COVERED),
+        ("y = mx + b", "en", BUILT_IN, NOT_COVERED),
+        ("GDP per capita", "en", BUILT_IN, NOT_COVERED),
+        (EXPLAIN_QUOTE, "de", BUILT_IN, NOT_COVERED),
     ],
 )
 def test_another_language_is_told_as_such(
@@ -38,3 +44,26 @@ def test_another_language_is_told_as_such(
     fields = AnswerDraft(found).finish(request, AgentConfiguration(), answerable=False)
     assert fields["outcome"] is Outcome.ABSTAINED
     assert fields["response_text"].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "model", "by_model", "is_said"),
+    [
+        ("Wer war Gutenberg?", "en", BUILT_IN, False, True),
+        ("Wer war Gutenberg?", "en", BUILT_IN, True, False),
+        ("Who was Gutenberg?", "en", BUILT_IN, False, False),
+        ("Wer war Gutenberg?", "en", "gemini-embedding-001", False, False),
+        ("Wer war Gutenberg?", "de", BUILT_IN, False, False),
+    ],
+)
+def test_an_answer_to_a_question_in_another_language_says_in_which_to_ask(
+    question: str, language: str, model: str, by_model: bool, is_said: bool
+) -> None:
+    found = replace(passage_alone("c", PRINTER), language=language, embedding_model=model)
+    draft = AnswerDraft(found, by_model=by_model)
+    claim = resting_on(PRINTER, PRINTER, content=PRINTER)
+    draft.add(claim, draft.locate(claim))
+    request = AgentRequest(course_id="c", query_text=question, user_id="u")
+    fields = draft.finish(request, AgentConfiguration(), answerable=True)
+    assert fields["outcome"] is not Outcome.ABSTAINED
+    assert ("please ask in English" in " ".join(fields["notices"])) is is_said

@@ -2,9 +2,12 @@
 
 from collections.abc import AsyncIterator
 
+import pytest
+
 from core.evaluation.proposals import propose
 from core.i18n import use_locale
 from core.models import Chunk, ChunkBlock
+from core.retrieval.named_sections.references import read_references
 from tests.samples import chunk
 
 PROSE = "It holds the cell together and lets some things pass, while it keeps others out. " * 3
@@ -41,11 +44,19 @@ async def test_each_kind_of_place_gives_a_question_with_its_document() -> None:
     found = {one.question: one for one in await propose(book(*CELLS), 10)}
     assert {name: (one.kind, one.source_file) for name, one in found.items()} == {
         "What is Membrane?": ("term", "a.md"),
-        "What does the book say about “How things get in and out”?": ("heading", "a.md"),
+        "What does the section “How things get in and out” say?": ("heading", "a.md"),
         "Why is it round?": ("heading", "b.md"),
         "Why is the sea salt?": ("exercise", "b.md"),
     }
     assert found["What is Membrane?"].passage.startswith("A membrane is")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_a_heading_is_asked_for_as_the_search_reads_it(language: str) -> None:
+    with use_locale(language):
+        found = await propose(book(passage("a.md", "Getting in and out", PROSE)), 1)
+    names = [one.name for one in read_references(found[0].question)]
+    assert "Getting in and out" in names
 
 
 async def test_few_questions_are_of_different_documents() -> None:

@@ -71,6 +71,28 @@ def test_a_denial_that_one_of_both_lacks_is_told(quote: str, expected: tuple[str
 @pytest.mark.parametrize(
     ("quote", "expected"),
     [
+        ("Trim the wick. Polish every prism. Wind the clock.", []),
+        ("- Trim the wick.\n- Polish every prism.\n- Wind the clock.", []),
+        ("1. Trim the wick. 2. Polish every prism. 3. Wind the clock.", []),
+        ("Polish every prism. Wind the clock. Write down the hour.", []),
+        ("Trim the wick. Polish no prism. Wind the clock.", [("no", "every")]),
+        ("Trim the wick. Polish every prism 4 times. Wind the clock.", [("4 times", "")]),
+        ("1. Trim the wick. 2. Polish every prism. 5. Wind the clock.", [("5", "3")]),
+    ],
+)
+def test_the_number_of_a_lists_item_is_no_word_of_it(
+    quote: str, expected: list[tuple[str, str]]
+) -> None:
+    book = (
+        "Each evening:\n\n1. Trim the wick.\n2. Polish every prism.\n3. Wind the clock.\n"
+        "4. Write down the hour.\n"
+    )
+    assert differing(quote, book) == expected
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
         ("The bee space is 12 mm wide: a wider gap is filled with comb", [("12", "8")]),
         ("A colony needs 51 kg of stores for the winter", [("51", "15")]),
         ("At its peak a colony has 60,001 workers", [("60,001", "60,000")]),

@@ -21,6 +21,8 @@ CODE = "x = f(y); print(x)"
         ([RUSSIAN], "ru", None),
         ([ENGLISH], "ja", None),
         ([CODE], "de", None),
+        (["Rent: 25 per cent\nFood: 30 per cent\nTravel: 5 per cent"], "en", None),
+        (["Che Guevara\nChe Guevara"] * 30, "en", None),
         ([], "en", None),
     ],
 )
