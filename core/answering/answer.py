@@ -13,8 +13,8 @@ from core.generation.base import Claim, ModelCall
 from core.generation.claims.item_numbers import ItemNumbers
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, CitedPlace, below_mark, presentable
-from core.grounding.codes import missing_codes
 from core.grounding.confidence import located_of
+from core.grounding.judge.certain import missing_codes
 from core.grounding.languages import is_in_another_language
 from core.grounding.quoting import QuotedPassage, sentences_around
 from core.markdown.fences import is_block

@@ -34,28 +34,20 @@ _MARGIN = 0.1
 is called first with what was used."""
 
 
+@dataclass(eq=False)
 class ModelGenerator:
     """Writes with a language model, which cites sentences by number and may search for more."""
 
-    def __init__(
-        self,
-        open_model: Callable[[str | None], ChatModel],
-        *,
-        times: AnswerTimes = DEFAULT_TIMES,
-    ) -> None:
-        """Write with models that their owner opens and closes.
-
-        Args:
-            open_model: Gives the model that a task names, and one that writes when it names none.
-            times: How long an answer may take.
-        """
-        self._open_model = open_model
-        self._times = times
+    open_model: Callable[[str | None], ChatModel]
+    """Gives the model that a task names, and one that writes when it names none; its owner
+    closes it."""
+    times: AnswerTimes = field(default=DEFAULT_TIMES, kw_only=True)
+    """How long an answer may take."""
 
     @property
     def name(self) -> str:
         """The model that writes when a task names none."""
-        return self._open_model(None).name
+        return self.open_model(None).name
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         """Yield each claim once it is complete, and after each call what it used.
@@ -64,7 +56,7 @@ class ModelGenerator:
             GenerationError: when there is no answer or not all of it; the text tells the
                 operator why.
         """
-        answer = _Answer(self._open_model(task.model), task, time.monotonic() + self._times.whole)
+        answer = _Answer(self.open_model(task.model), task, time.monotonic() + self.times.whole)
         request: ChatRequest | None = answer.first_request()
         while request is not None:
             async with aclosing(answer.write(request)) as parts:

@@ -123,15 +123,11 @@ def _codes(text: str) -> list[str]:
 
 def _in_blocks(text: str) -> str:
     """Return prose and code that cannot be taken for anything else: each on lines of its own."""
-    parts, position = [], 0
-    for code in code_in(text):
-        parts += [_prose(text[position : code.start]), fenced(code.content)]
-        position = code.end
-    return "\n\n".join(line for part in [*parts, _prose(text[position:])] if (line := _line(part)))
-
-
-def _line(part: str) -> str:
-    return part if is_block(part) else " ".join(part.split())
+    return outside_code(
+        text,
+        lambda prose: " ".join(_prose(prose).split()),
+        code=lambda code, _: f"\n\n{fenced(code.content)}\n\n",
+    ).strip()
 
 
 def _prose(text: str) -> str:

@@ -4,7 +4,6 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass
 
 from core.grounding.judge.base import (
@@ -28,6 +27,7 @@ __all__ = ["Flaw", "JudgedBy", "QuotedPassage", "Support", "SupportChecker"]
 
 _LONGEST_CLAIM = 800
 """Characters; no sentence is longer, and what is would take long to compare."""
+_BY_WORDS = LexicalJudge()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Support:
         return self.is_translated and self.by is JudgedBy.WORDS
 
 
+@dataclass(eq=False)
 class SupportChecker:
     """Asks code, then a judge, and lets no planted text be cited.
 
@@ -56,25 +57,19 @@ class SupportChecker:
     words, these decide on the rest of the answer.
     """
 
-    def __init__(
-        self, judge_of: Callable[[str], SupportJudge | None] = lambda course_id: None
-    ) -> None:
-        """Judge by what `judge_of` returns for a course's id; None: the words decide."""
-        self._judge_of = judge_of
-        self._by_words = LexicalJudge()
-        self._judge: SupportJudge = self._by_words
-        self._until = math.inf
-        self._has_given_up = False
+    judge_of: Callable[[str], SupportJudge | None] = lambda course_id: None
+    """Returns the judge for a course's id; None: the words decide."""
+    _judge: SupportJudge = _BY_WORDS
+    _until: float = math.inf
+    """The `time.monotonic()` at which the answer has to be complete."""
+    _has_given_up: bool = False
 
     def for_answer(self, course_id: str, until: float) -> "SupportChecker":
-        """Return a checker for one answer, apart from all others.
+        """Return a checker for one answer of a course, apart from all others.
 
-        It asks the judge of the course until the time `until` of `time.monotonic()`.
+        Its judge is asked until the time `until` of `time.monotonic()`.
         """
-        own = copy(self)
-        own._judge = self._judge_of(course_id) or self._by_words
-        own._until, own._has_given_up = until, False
-        return own
+        return SupportChecker(self.judge_of, self.judge_of(course_id) or _BY_WORDS, until)
 
     @property
     def reads_answers(self) -> bool:
@@ -142,12 +137,12 @@ class SupportChecker:
 
     async def _verdict(self, claim: CitedClaim, report: Report) -> Verdict:
         if self._has_given_up:
-            return self._by_words.verdict(claim)
+            return _BY_WORDS.verdict(claim)
         try:
             async with self._time_left():
                 verdict = await self._judge.judge(claim, report)
         except TimeoutError:
-            verdict = self._by_words.verdict(claim)
+            verdict = _BY_WORDS.verdict(claim)
         self._has_given_up = verdict.by is JudgedBy.WORDS
         return verdict
 

@@ -1,7 +1,7 @@
 """The sentences of the evidence, each with the number that a model cites it by."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.generation.base import FindPlanted, Passage, QuotedWords, trust
 from core.generation.passages.pieces import LAID_OUT, laid_out, tells
@@ -25,20 +25,16 @@ class NumberedSentence:
     """Whether a line of its own begins here."""
 
 
+@dataclass(eq=False)
 class Numbering:
     """Gives each sentence that a model reads its number, once for an answer."""
 
-    def __init__(self, *, with_all: bool = False, planted_in: FindPlanted = trust) -> None:
-        """Begin at 1.
-
-        Args:
-            with_all: Number exercises, captions and navigation as well, which answer nothing.
-            planted_in: What it finds in a chunk gets no number, and so is not read.
-        """
-        self._with_all = with_all
-        self._planted_in = planted_in
-        self._known: dict[tuple[int, Span], NumberedSentence] = {}
-        self._chunks: dict[int, RetrievedChunk] = {}
+    with_all: bool = False
+    """Whether exercises, captions and navigation, which answer nothing, are numbered as well."""
+    planted_in: FindPlanted = trust
+    """What it finds in a chunk gets no number, and so is not read."""
+    _known: dict[tuple[int, Span], NumberedSentence] = field(default_factory=dict)
+    _chunks: dict[int, RetrievedChunk] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -84,11 +80,11 @@ class Numbering:
             for start, end, _ in laid_out(passage.chunk, LAID_OUT)
             if start < read.end and read.start < end
         ]
-        planted = self._planted_in(passage.chunk)
+        planted = self.planted_in(passage.chunk)
         spans = [
             span
             for span in inside
             if passage.chunk.content_text[slice(*span)].strip() and not planted.touches(*span)
         ]
         telling = [span for span in spans if tells(passage.chunk, *span)]
-        return spans if self._with_all or not telling else telling
+        return spans if self.with_all or not telling else telling

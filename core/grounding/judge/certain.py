@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from core.grounding.codes import adds_code
 from core.grounding.judge.amounts import unproved
 from core.grounding.judge.base import CitedClaim, Flaw
 from core.markdown.code import code_in, without_code
@@ -12,6 +11,9 @@ from core.markdown.locating import CodeKind
 from core.markdown.writing import code_span, fenced
 
 _CODE_PART = re.compile(r"\w+|[^\w\s]")
+_NUMBERED_CODE = re.compile(r"(?<![\w.-])[a-z]{1,6}[-_]?\d{2,}[a-z]?(?![\w-])", re.IGNORECASE)
+_NAME_WITH_DIGITS = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*\d[^\W_]*")
+_BETWEEN_PARTS = re.compile(r"[\s_-]+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
 _ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
 _LEADS_AWAY = re.compile(
@@ -37,7 +39,7 @@ def certain_flaw(claim: CitedClaim) -> Flaw | None:
         return Flaw.CODE
     if adds_link(prose, claim.sentences, around=claim.around):
         return Flaw.LINK
-    if unproved(prose, " \n".join(source)) or adds_code(prose, source):
+    if unproved(prose, " \n".join(source)) or _adds_code(prose, source):
         return Flaw.NUMBER
     return None
 
@@ -98,3 +100,26 @@ def _found_in(code: str, source: str) -> str | None:
     after = r"(?!\w)" if code[-1].isalnum() else ""
     found = re.search(before + r"\s*".join(parts) + after, source)
     return found.group() if found else None
+
+
+def missing_codes(question: str, passages: Iterable[str]) -> list[str]:
+    """Return the codes of a question, such as `E044`, that stand in none of the passages.
+
+    A code is letters with a number of at least two digits; hyphens, blanks and capitals are of
+    no account.
+    """
+    return _missing(_NUMBERED_CODE.findall(question), passages)
+
+
+def _adds_code(claim: str, passages: Iterable[str]) -> bool:
+    """Return whether a claim has letters with digits after them, as `E044`, of its own."""
+    return bool(_missing(_NAME_WITH_DIGITS.findall(unicodedata.normalize("NFKC", claim)), passages))
+
+
+def _missing(codes: Sequence[str], passages: Iterable[str]) -> list[str]:
+    known = "\n".join(map(_folded, passages)) if codes else ""
+    return [code for code in codes if _folded(code) not in known]
+
+
+def _folded(text: str) -> str:
+    return _BETWEEN_PARTS.sub("", unicodedata.normalize("NFKC", text)).casefold()

@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import KW_ONLY, dataclass, field
 
 from core.grounding.judge.base import CitedClaim, JudgedBy, Report, Verdict
 from core.grounding.judge.lexical import LexicalJudge
@@ -36,6 +37,7 @@ RELEVANCE_MARK = 0.5
 """Probability from which an answer answers its question."""
 WAIT = 1.5
 """Seconds that a claim waits for the model, unless settings say otherwise."""
+_BY_WORDS = LexicalJudge()
 _ONE_WORD = 1
 _LIKELIEST = 10
 """First tokens of which the log-probabilities are returned."""
@@ -56,48 +58,38 @@ _GRADE = Schema(
 )
 
 
+@dataclass(eq=False)
 class ModelJudge:
     """Lets a model judge claims; one that it does not judge in time is judged by its words."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        *,
-        mark: float = MARK,
-        relevance_mark: float = RELEVANCE_MARK,
-        wait: float = WAIT,
-    ) -> None:
-        """Ask `model`.
-
-        Args:
-            model: Answers in a word, or grades.
-            mark: The probability, 0 to 1, from which a claim holds.
-            relevance_mark: The probability, 0 to 1, from which an answer answers its question.
-            wait: Seconds that a claim waits at most.
-        """
-        self._model = model
-        self._mark = mark
-        self._relevance_mark = relevance_mark
-        self._wait = wait
-        self._by_words = LexicalJudge()
-        self._without_odds = 0
+    model: ChatModel
+    """Answers in a word, or grades."""
+    _: KW_ONLY
+    mark: float = MARK
+    """The probability, 0 to 1, from which a claim holds."""
+    relevance_mark: float = RELEVANCE_MARK
+    """The probability, 0 to 1, from which an answer answers its question."""
+    wait: float = WAIT
+    """Seconds that a claim waits at most."""
+    _without_odds: int = field(default=0, init=False)
+    """Replies in a row without a verdict in their log-probabilities."""
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return self._model.name
+        return self.model.name
 
     @property
     def is_free(self) -> bool:
         """Whether the model would take a call now."""
-        return self._model.is_free
+        return self.model.is_free
 
     async def judge(self, claim: CitedClaim, report: Report = ignore) -> Verdict:
         """Return the verdict on a claim; `by` is `WORDS` where the model gave none in time."""
         likely = await self.probability(claim, report)
         if likely is None:
-            return self._by_words.verdict(claim)
-        return Verdict(likely, likely >= self._mark, JudgedBy.MODEL)
+            return _BY_WORDS.verdict(claim)
+        return Verdict(likely, likely >= self.mark, JudgedBy.MODEL)
 
     async def probability(self, claim: CitedClaim, report: Report = ignore) -> float | None:
         """Return the model's probability of a claim, 0 to 1; None: it gave none in time."""
@@ -115,7 +107,7 @@ class ModelJudge:
         likely = await self._likely(about_answer(question, answer), report)
         if likely is None:
             return None
-        return Verdict(likely, likely >= self._relevance_mark, JudgedBy.MODEL)
+        return Verdict(likely, likely >= self.relevance_mark, JudgedBy.MODEL)
 
     async def belongs_to(
         self, question: str, assignment: str, report: Report = ignore
@@ -141,7 +133,7 @@ class ModelJudge:
 
         Where its service tells no log-probabilities, its grade stands for it.
         """
-        deadline = Deadline.after(self._wait)
+        deadline = Deadline.after(self.wait)
         try:
             if self._without_odds < _MOST_WITHOUT_ODDS:
                 request = _request(asked.system, asked.user, _ONE_WORD, likeliest=_LIKELIEST)
@@ -168,7 +160,7 @@ class ModelJudge:
         Raises:
             ProviderFailure: when there is none by the deadline.
         """
-        async with aclosing(self._model.reply(request, deadline, report)) as pieces:
+        async with aclosing(self.model.reply(request, deadline, report)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, ChatEnd):
                     return piece

@@ -261,8 +261,8 @@ async def test_a_judge_waits_and_judges_as_its_table_and_the_course_say(
         first, other = opened.judge("a"), opened.judge("b")
         assert isinstance(first, ModelJudge)
         assert isinstance(other, ModelJudge)
-        assert (first._mark, other._mark) == (0.9, 0.6)
-        assert (first._wait, first._relevance_mark) == (3.0, 0.4)
+        assert (first.mark, other.mark) == (0.9, 0.6)
+        assert (first.wait, first.relevance_mark) == (3.0, 0.4)
         assert opened.judge("b") is other
 
 
@@ -295,7 +295,7 @@ async def test_models_of_one_name_at_two_services_stay_apart(
         models = opened.models
         judges = [opened.judge(course) for course in "xyz"]
         assert all(isinstance(judge, ModelJudge) for judge in judges)
-        asked = [judge._model for judge in judges if isinstance(judge, ModelJudge)]
+        asked = [judge.model for judge in judges if isinstance(judge, ModelJudge)]
         assert asked == [models.chat("a"), models.chat("b"), models.chat("a")]
         assert asked[0] is not asked[1]
         assert judges[0] is judges[2]
