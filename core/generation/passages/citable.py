@@ -35,7 +35,8 @@ _SIGNPOST = re.compile(
     re.I | re.S,
 )
 _EXERCISE_HEADING = re.compile(
-    r"[\W\d]*(?:exercises?|problems?|problem sets?|quiz(?:zes)?|homework|assignments?|test yourself"
+    r"[\W\d]*(?!frequently asked)"
+    r"(?:exercises?|problems?|problem sets?|quiz(?:zes)?|homework|assignments?|test yourself"
     r"|(?:\w+[ -]){0,2}questions|references|bibliography|further reading)\W*",
     re.I,
 )
@@ -73,7 +74,12 @@ def is_ended(text: str) -> bool:
 
 
 def is_exercise(headings: Sequence[str]) -> bool:
-    """Return whether the headings are above exercises, or above what is read elsewhere."""
+    """Return whether the headings are above exercises, or above what is read elsewhere.
+
+    What stands below a heading that asks answers it.
+    """
+    if headings and _ASKS.search(headings[-1]):
+        return False
     return any(_EXERCISE_HEADING.fullmatch(heading) for heading in headings)
 
 
