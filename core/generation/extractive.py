@@ -141,20 +141,21 @@ def _answers(part: TaskPart, claims: Iterable[Claim]) -> Iterator[DraftPart]:
 
 
 def _readable(task: GenerationTask, inquiry: Inquiry) -> list[Piece]:
-    """Return all pieces; what is not to be read, or what the reader has, is hidden.
+    """Return all pieces; what is not to be read, or what the quote says, is hidden.
 
-    What the reader has is shown again where there is nothing else.
+    What the quote says is shown again where there is nothing else; what the answer before said
+    may be shown again, and is marked as known.
     """
     pieces = cut(task.evidence)
     if task.in_order:
         return _as_it_stands(task, pieces)
-    if not inquiry.given:
+    told = inquiry.given or inquiry.known
+    if not told:
         return pieces
-    fresh = []
-    for piece in pieces:
-        terms = frozenset(task.encode_terms(piece.quote))
-        is_told = says_again(terms, inquiry.given) and not inquiry.speaks_of_named(terms)
-        fresh.append(piece.hidden() if is_told else piece)
+    again = [says_again(frozenset(task.encode_terms(piece.quote)), told) for piece in pieces]
+    if inquiry.known:
+        return [replace(p, known=said) for p, said in zip(pieces, again, strict=True)]
+    fresh = [p.hidden() if said else p for p, said in zip(pieces, again, strict=True)]
     return fresh if any(piece.citable for piece in fresh) else pieces
 
 

@@ -1,7 +1,7 @@
 """What an answer has to be about: the question, and the quote or turn it depends on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,21 +25,25 @@ class Inquiry:
     weights: Mapping[int, float]
     """What each term counts; they sum to 1 unless there are none."""
     embedded: tuple[str, ...]
-    """Texts whose mean vector stands for the question."""
+    """Texts whose mean vector stands for the question; the first is the question itself."""
     given: tuple[frozenset[int], ...] = ()
-    """The terms of each sentence that need not be said again."""
-    named: frozenset[int] = frozenset()
-    """What only the new question names; where nothing else speaks of it, `given` does so again."""
+    """The terms of each sentence of the quote that is explained."""
+    known: tuple[frozenset[int], ...] = ()
+    """The terms of each sentence of the answer before, where the question leans on it."""
+    own: Mapping[int, float] = field(default_factory=dict)
+    """What each term of the question itself counts where it leans; they sum to 1, too."""
     defines: frozenset[int] = frozenset()
     """The terms of X in "What is X?"."""
 
-    def speaks_of_named(self, terms: frozenset[int]) -> bool:
-        """Return whether half or more of what is newly named is among `terms`."""
-        return bool(self.named) and len(self.named & terms) * 2 >= len(self.named)
+    def coverage(self, terms: frozenset[int], *, known: bool = False) -> float:
+        """Return the weight of the question's terms among `terms`, 0 to 1.
 
-    def coverage(self, terms: frozenset[int]) -> float:
-        """Return the weight of the question's terms among `terms`, 0 to 1."""
-        return sum(weight for term, weight in self.weights.items() if term in terms)
+        Args:
+            known: Whether a text says what the answer before said: all of what the question leans
+                on is in it, so only the question's own terms count.
+        """
+        weights = self.own if known else self.weights
+        return sum(weight for term, weight in weights.items() if term in terms)
 
 
 def read_inquiry(task: GenerationTask) -> Inquiry:
@@ -70,10 +74,7 @@ def _about_quote(task: GenerationTask, quote: str) -> Inquiry:
 
 
 def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]) -> Inquiry:
-    """Mix the question with the turn before it, whose answer need not be given again.
-
-    What it said of a thing that only the new question names may answer where nothing else does.
-    """
+    """Mix the question with the turn before it, whose answer is known."""
     cited = turn.agent_response.citations
     said = [task.encode_terms(one) for citation in cited for one in sentences(citation.quote)]
     before = task.encode_terms(turn.question)
@@ -82,8 +83,8 @@ def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]
     return Inquiry(
         _weigh(parts, task.statistics),
         (task.question, with_context),
-        given=tuple(frozenset(one) for one in said),
-        named=frozenset(own) - {*before},
+        known=tuple(frozenset(one) for one in said),
+        own=_weigh([(own, 1.0)], task.statistics),
     )
 
 

@@ -49,6 +49,8 @@ class Piece:
     """Comes right after the piece before it in the same section."""
     opens: bool = False
     """Begins a paragraph."""
+    known: bool = False
+    """Says what the answer before said."""
 
     @property
     def text(self) -> str:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +29,9 @@ AHEAD = 0.08
 """By how much a table's score by words must exceed that of all prose, so that it may answer."""
 _RULE = "|-: "
 """What the line below a table's head is made of."""
+KNOWN = 1.2
+"""What the words and the meaning of a sentence count that the answer before showed: it is compared
+with the question alone, which is less, and what was just shown is to be looked at first."""
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
 """Characters over which nearness to the quote fades to about a third."""
@@ -59,7 +63,10 @@ async def rank(
     best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
     kept = [scored[i] for i in sorted(best)]
     cosines = await _cosines([s.piece for s in kept], task.evidence, inquiry, embedder)
-    return [replace(s, score=s.score + MEANING * c) for s, c in zip(kept, cosines, strict=True)]
+    return [
+        replace(s, score=s.score + MEANING * _factor(s.piece) * cosine)
+        for s, cosine in zip(kept, cosines, strict=True)
+    ]
 
 
 def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
@@ -74,9 +81,10 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
     for piece in filter(lambda piece: piece.citable, pieces):
         terms = frozenset(task.encode_terms(piece.quote))
         read = [terms] if piece.kind != TABLE else _rows(piece.quote, task.encode_terms)
-        own = max(read, key=inquiry.coverage, default=terms)
+        coverage = partial(inquiry.coverage, known=piece.known)
+        own = max(read, key=coverage, default=terms)
         above = headings[piece.chunk_number] - own
-        score = WORDS * (inquiry.coverage(own) + HEADING * inquiry.coverage(above))
+        score = WORDS * _factor(piece) * (coverage(own) + HEADING * coverage(above))
         score += CHUNK * task.evidence[piece.chunk_number].similarity_score
         score += _nearness(piece, task.quote_location)
         if gives_definition(piece.quote, inquiry.defines, task.encode_terms) or (
@@ -92,6 +100,10 @@ def _is_named(entry: str, task: GenerationTask, inquiry: Inquiry) -> bool:
     terms = (frozenset(task.encode_terms(one)) for one in terms_of_entry(entry))
     asked = inquiry.weights.keys()
     return any(one and one <= asked and inquiry.coverage(one) >= MOSTLY for one in terms)
+
+
+def _factor(piece: Piece) -> float:
+    return KNOWN if piece.known else 1.0
 
 
 def _rows(table: str, encode_terms: Callable[[str], Sequence[int]]) -> list[frozenset[int]]:
@@ -127,17 +139,24 @@ async def _cosines(
 ) -> Sequence[float]:
     """Return the cosine of question and each piece, by the vectors that its chunk came with.
 
+    What the question leans on counts in it, but for a piece that the answer before showed.
+
     In a course of an older format the pieces are embedded now.
     """
     if not pieces:
         return []
-    question = (await embedder.embed_queries(inquiry.embedded)).mean(axis=0)
-    question /= float(np.linalg.norm(question)) or 1.0
+    asked = await embedder.embed_queries(inquiry.embedded)
+    whole, alone = _unit(asked.mean(axis=0)), _unit(asked[0])
     vectors = _stored(pieces, evidence)
     if vectors is None:
         texts = [f"{' '.join(evidence[p.chunk_number].headings)}: {p.text}" for p in pieces]
         vectors = await embedder.embed_passages([text[:LONGEST_EMBEDDED] for text in texts])
-    return [float(cosine) for cosine in vectors @ question]
+    questions = np.stack([alone if piece.known else whole for piece in pieces])
+    return [float(cosine) for cosine in (vectors * questions).sum(axis=1)]
+
+
+def _unit(vector: Vectors) -> Vectors:
+    return np.asarray(vector / (float(np.linalg.norm(vector)) or 1.0), np.float32)
 
 
 def _stored(pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]) -> Vectors | None:

@@ -80,22 +80,27 @@ def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) ->
     """Return the passage around a piece, within `room` words but for what it cannot do without.
 
     That is the piece itself and, where it leans on it, the one before. An entry stands alone:
-    the entries around it are about other terms.
+    the entries around it are about other terms. What the answer before showed is
+    left out, unless the piece leans on it or was shown itself.
     """
     if pieces[centre].kind == ENTRY:
         return range(centre, centre + 1)
     room -= pieces[centre].words
+    known = pieces[centre].known
     start = end = centre
     while pieces[start].follows and centre - start < FURTHEST:
         before, leans = pieces[start - 1], pieces[start].leans
-        fits = before.words <= room or (leans and start == centre)
-        if not before.shown or not fits or not (leans or start == centre):
+        is_needed = leans and start == centre
+        fits = before.words <= room and (known or not before.known)
+        if not before.shown or not (is_needed or (fits and (leans or start == centre))):
             break
         start -= 1
         room -= before.words * (start not in taken)
     while end - centre < AFTER and end + 1 < len(pieces) and pieces[end + 1].follows:
         after = pieces[end + 1]
         if not after.shown or (after.words > room and end + 1 not in taken):
+            break
+        if after.known and not known:
             break
         end += 1
         room -= after.words * (end not in taken)
@@ -113,7 +118,8 @@ def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) ->
             first -= 1
         opening = pieces[first:position]
         words = sum(piece.words for piece in opening)
-        is_fit = all(p.shown and p.kind != ENTRY for p in pieces[first:position])
+        known = pieces[position].known
+        is_fit = all(p.shown and p.kind != ENTRY and (known or not p.known) for p in opening)
         if pieces[first].follows or words > room or not is_fit:
             continue
         if opening and opening[0].citable and not opening[0].leans:

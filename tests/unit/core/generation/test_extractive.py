@@ -282,6 +282,14 @@ def test_what_goes_on_after_a_formula_says_nothing_by_itself() -> None:
 def test_nothing_under_a_heading_of_exercises_is_citable() -> None:
     of_exercises = chunk(TIDES, headings=("The Sea", "Review Questions"))
     assert not any(piece.citable for piece in cut([of_exercises]))
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [("Frequently asked questions",), ("Other questions", "Why does the tide come twice?")],
+)
+def test_the_answers_to_questions_that_are_headings_are_citable(headings: tuple[str, ...]) -> None:
+    assert all(piece.citable for piece in cut([chunk(TIDES, headings=headings)]))
     assert all(piece.citable for piece in cut([chunk(TIDES, headings=("The Sea", "Borrowing"))]))
 
 
@@ -483,23 +491,57 @@ HARBOUR = (
 @pytest.mark.parametrize(
     "follow_up", ["And to Holm?", "What about the Holm ferry?", "And the 14 one?"]
 )
-async def test_a_sentence_is_shown_again_for_what_only_the_follow_up_names(follow_up: str) -> None:
+async def test_a_sentence_is_shown_again_for_what_the_follow_up_names(follow_up: str) -> None:
     source = chunk(HARBOUR)
     said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
     found = await texts(follow_up, source, history=[said], leans=True)
     assert any("Holm sails at 14" in text for text in found)
 
 
-@pytest.mark.parametrize(
-    "follow_up",
-    ["Tell me more.", "And the ferry to Skerry?", "And the gulls?"],
-)
-async def test_a_sentence_is_not_shown_again_for_more_or_for_something_else(follow_up: str) -> None:
+async def test_a_sentence_is_not_shown_again_around_one_that_is_new() -> None:
     source = chunk(HARBOUR)
     said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
-    found = await texts(follow_up, source, history=[said], leans=True)
+    found = await texts("And the gulls?", source, history=[said], leans=True)
     assert found
     assert not any("Holm sails" in text for text in found)
+
+
+FLAGELLANTS = (
+    "Bands of flagellants crossed Germany in 1349. The pope condemned them, because they preached "
+    "without licence. They sang hymns in the market places."
+)
+
+
+async def test_what_was_just_shown_is_looked_at_before_another_section() -> None:
+    shown = chunk(FLAGELLANTS, headings=("Flagellants",), score=0.9)
+    other = chunk(
+        "The peasants made twelve demands. Luther condemned the rebels in May.",
+        headings=("The peasants",),
+        score=0.4,
+    )
+    said = turn("What did the flagellants do?", shown, FLAGELLANTS)
+    [first, *_] = await texts("Why were they condemned?", shown, other, history=[said], leans=True)
+    assert "**The pope condemned them, because they preached without licence.**" in first
+
+
+async def test_what_was_just_shown_does_not_win_by_the_question_before() -> None:
+    text = (
+        "Conversations are kept for 180 days, or until they are deleted. "
+        "The janitor deletes old conversations once an hour. A backup keeps what was in it."
+    )
+    source = chunk(text)
+    said = turn("How long are conversations kept?", source, text)
+    found = await texts("And who deletes them then?", source, history=[said], leans=True)
+    assert "**The janitor deletes old conversations once an hour.**" in found[0]
+    assert "**Conversations are kept" not in found[0]
+
+
+async def test_a_new_sentence_is_shown_with_a_known_one_that_explains_its_pronoun() -> None:
+    text = "The ferry to Holm sails at 14. It carries forty cars and a mail van. Gulls follow it."
+    source = chunk(text)
+    said = turn("When does the ferry sail?", source, text.split(" It")[0])
+    found = await texts("How many cars?", source, history=[said], leans=True)
+    assert found[0].startswith("The ferry to Holm sails at 14. **It carries forty cars")
 
 
 async def test_a_question_of_its_own_may_be_answered_with_the_same_sentence_again() -> None:
