@@ -57,9 +57,8 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
             break
         centre = positions[scored.piece]
         room = most_words - sum(pieces[position].words for position in taken)
-        if centre in taken or says_again(scored.terms, said):
-            continue
-        if taken and max(scored.piece.words, ROOM) > room:
+        too_long = taken and max(scored.piece.words, ROOM) > room
+        if centre in taken or too_long or says_again(scored.terms, said):
             continue
         said.append(scored.terms)
         centres.append(centre)
@@ -113,10 +112,8 @@ def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) ->
             first -= 1
         opening = pieces[first:position]
         words = sum(piece.words for piece in opening)
-        is_fit = all(p.shown and p.kind != ENTRY for p in pieces[first:position])
-        if pieces[first].follows or words > room or not is_fit:
-            continue
-        if opening and opening[0].citable and not opening[0].leans:
+        begins = opening and opening[0].citable and not (opening[0].leans or opening[0].follows)
+        if begins and words <= room and all(p.shown and p.kind != ENTRY for p in opening):
             whole.update(range(first, position))
             room -= words
     return whole
