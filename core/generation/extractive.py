@@ -35,12 +35,7 @@ class ExtractiveGenerator:
         embedder: Embedder,
         most_words: Mapping[AnswerLength, int] = MOST_WORDS,
     ) -> None:
-        """Choose by `embedder`'s cosines.
-
-        Args:
-            embedder: The model that sentences and questions are compared with.
-            most_words: Limits an answer by its length.
-        """
+        """Choose by `embedder`'s cosines; `most_words` limits an answer by its length."""
         self._embedder = embedder
         self._most_words = most_words
 

@@ -7,8 +7,12 @@ from typing import NamedTuple
 
 from core.markdown.code import fences_in
 from core.markdown.spans import code_spans
-from core.text.sentence_marks import MARKS
 
+STOPS = "。｡।॥۔։።။។᠃᠉"
+"""Full stops without a blank or a capital after them: Chinese and Japanese, Devanagari and its kin,
+Urdu, Armenian, Ethiopic, Burmese, Khmer, Mongolian. Source: UAX #44, Sentence_Terminal."""
+QUESTIONS = "？؟፧"
+MARKS = f"{STOPS}！{QUESTIONS}"
 _TERMINATOR = re.compile(
     r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)"
     rf"|[{MARKS}]+[”’」』）]*(?:[\"'»)\]]++(?=\s|$))?"
