@@ -21,7 +21,7 @@ from core.generation.passages.scoring import rank, says_again
 from core.generation.passages.showing import claims_of
 from core.generation.passages.windows import MOST_WORDS, Window, beginning, choose
 from core.models import AnswerLength
-from core.text.planted import Planted
+from core.text.planted import NOTHING_PLANTED, Planted
 
 
 class ExtractiveGenerator:
@@ -166,5 +166,4 @@ def _as_it_stands(task: GenerationTask, pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _touches(piece: Piece, planted: Mapping[int, Planted]) -> bool:
-    found = planted.get(piece.chunk_number)
-    return found is not None and found.touches(piece.start, piece.end)
+    return planted.get(piece.chunk_number, NOTHING_PLANTED).touches(piece.start, piece.end)

@@ -33,8 +33,7 @@ _OPENER = re.compile(
     r"D(?:er|ie|as|em|en|ann|anach|och)|Eine?|E[rs]|Sie|Wir|Ich|I[mn]|A[mn]|Auf|Aber|Und|Wenn|Als|"
     r"Bei|Nach|Diese[rsmn]?)\b"
 )
-_TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
-_FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
+_TABLE_OR_FORMULA = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+|\$\$(?s:.+?)\$\$", re.M)
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t])")
 _LIST_NUMBER = re.compile(r"^\s*(?:\d{1,3}|[A-Za-z])[.)]$")
 _LONGEST_LEAD = 40
@@ -80,8 +79,7 @@ def _whole(text: str) -> Iterator[tuple[int, int]]:
     fences = [(fence.start, fence.end) for fence in fences_in(text)]
     yield from fences
     for (_, start), (end, _) in pairwise([(0, 0), *fences, (len(text), len(text))]):
-        for one in (_TABLE, _FORMULA):
-            yield from (match.span() for match in one.finditer(text, start, end))
+        yield from (match.span() for match in _TABLE_OR_FORMULA.finditer(text, start, end))
 
 
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
