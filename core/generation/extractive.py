@@ -21,7 +21,7 @@ from core.generation.passages.scoring import rank, says_again
 from core.generation.passages.showing import claims_of
 from core.generation.passages.windows import MOST_WORDS, Window, beginning, choose
 from core.models import AnswerLength
-from core.text.planted import Planted
+from core.text.planted import NOTHING_PLANTED, Planted
 
 
 class ExtractiveGenerator:
@@ -35,12 +35,7 @@ class ExtractiveGenerator:
         embedder: Embedder,
         most_words: Mapping[AnswerLength, int] = MOST_WORDS,
     ) -> None:
-        """Choose by `embedder`'s cosines.
-
-        Args:
-            embedder: The model that sentences and questions are compared with.
-            most_words: Limits an answer by its length.
-        """
+        """Choose by `embedder`'s cosines; `most_words` limits an answer by its length."""
         self._embedder = embedder
         self._most_words = most_words
 
@@ -172,5 +167,4 @@ def _as_it_stands(task: GenerationTask, pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _touches(piece: Piece, planted: Mapping[int, Planted]) -> bool:
-    found = planted.get(piece.chunk_number)
-    return found is not None and found.touches(piece.start, piece.end)
+    return planted.get(piece.chunk_number, NOTHING_PLANTED).touches(piece.start, piece.end)

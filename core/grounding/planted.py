@@ -24,8 +24,7 @@ from core.models import Chunk
 from core.text.links import without_targets
 from core.text.ngrams import hashed
 from core.text.planted import NOTHING_PLANTED, Planted
-from core.text.sentence_marks import MARKS
-from core.text.sentences import Span, sentence_spans
+from core.text.sentences import MARKS, Span, sentence_spans
 
 WEIGHTS = Path(__file__).with_name("planted.npz")
 """The head as the package ships it."""

@@ -7,8 +7,12 @@ from typing import NamedTuple
 
 from core.markdown.code import fences_in
 from core.markdown.spans import code_spans
-from core.text.sentence_marks import MARKS
 
+STOPS = "。｡।॥۔։።။។᠃᠉"
+"""Full stops without a blank or a capital after them: Chinese and Japanese, Devanagari and its kin,
+Urdu, Armenian, Ethiopic, Burmese, Khmer, Mongolian. Source: UAX #44, Sentence_Terminal."""
+QUESTIONS = "？؟፧"
+MARKS = f"{STOPS}！{QUESTIONS}"
 _TERMINATOR = re.compile(
     r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)"
     rf"|[{MARKS}]+[”’」』）]*(?:[\"'»)\]]++(?=\s|$))?"
@@ -29,8 +33,7 @@ _OPENER = re.compile(
     r"D(?:er|ie|as|em|en|ann|anach|och)|Eine?|E[rs]|Sie|Wir|Ich|I[mn]|A[mn]|Auf|Aber|Und|Wenn|Als|"
     r"Bei|Nach|Diese[rsmn]?)\b"
 )
-_TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
-_FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
+_TABLE_OR_FORMULA = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+|\$\$(?s:.+?)\$\$", re.M)
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t])")
 _LIST_NUMBER = re.compile(r"^\s*(?:\d{1,3}|[A-Za-z])[.)]$")
 _LONGEST_LEAD = 40
@@ -76,8 +79,7 @@ def _whole(text: str) -> Iterator[tuple[int, int]]:
     fences = [(fence.start, fence.end) for fence in fences_in(text)]
     yield from fences
     for (_, start), (end, _) in pairwise([(0, 0), *fences, (len(text), len(text))]):
-        for one in (_TABLE, _FORMULA):
-            yield from (match.span() for match in one.finditer(text, start, end))
+        yield from (match.span() for match in _TABLE_OR_FORMULA.finditer(text, start, end))
 
 
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from core.text.sentence_marks import MARKS
+from core.text.sentences import MARKS
 
 _CODE = re.compile(r"(`+)(.+?)\1", re.S)
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})

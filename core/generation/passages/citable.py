@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from core.text.sentence_marks import MARKS, QUESTIONS, STOPS
+from core.text.sentences import MARKS, QUESTIONS, STOPS
 from core.text.tokens import count_tokens
 
 SHORTEST = 5

@@ -76,36 +76,19 @@ class Piece:
 
 def cut(evidence: Sequence[RetrievedChunk]) -> list[Piece]:
     """Return all pieces in reading order: documents as ranked, then by position."""
+    ids = [chunk.document_id for chunk in evidence]
     pieces: list[Piece] = []
-    before: RetrievedChunk | None = None
-    for number, chunk in _in_reading_order(evidence):
-        own = list(_cut(number, chunk))
-        if own and before is not None and _is_next(before, chunk):
-            own[0] = replace(own[0], follows=True)
-        pieces.extend(own)
-        before = chunk
+    due = None
+    for number, chunk in sorted(
+        enumerate(evidence), key=lambda pair: (ids.index(pair[1].document_id), pair[1].char_start)
+    ):
+        place = (chunk.document_id, chunk.headings, chunk.chunk_index)
+        pieces += _cut(number, chunk, follows=place == due)
+        due = (*place[:2], chunk.chunk_index + 1)
     return pieces
 
 
-def _in_reading_order(evidence: Sequence[RetrievedChunk]) -> list[tuple[int, RetrievedChunk]]:
-    ranks: dict[UUID, int] = {}
-    for chunk in evidence:
-        ranks.setdefault(chunk.document_id, len(ranks))
-    return sorted(
-        enumerate(evidence), key=lambda pair: (ranks[pair[1].document_id], pair[1].char_start)
-    )
-
-
-def _is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
-    """Return whether a chunk comes right after another one in the same section."""
-    return (
-        before.document_id == chunk.document_id
-        and before.headings == chunk.headings
-        and before.chunk_index + 1 == chunk.chunk_index
-    )
-
-
-def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
+def _cut(number: int, chunk: RetrievedChunk, *, follows: bool) -> Iterator[Piece]:
     text = chunk.content_text
     punctuated, is_read = is_punctuated(text), not is_exercise(chunk.headings)
     end, ended = 0, True
@@ -125,7 +108,7 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
             place=(chunk.document_id, chunk.char_start + start),
             citable=fit and said,
             shown=fit,
-            follows=end > 0,
+            follows=follows or end > 0,
             opens=opens,
         )
         end, ended = stop, kind not in LAID_OUT and (kind != PROSE or is_ended(quote))

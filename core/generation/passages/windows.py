@@ -57,9 +57,8 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
             break
         centre = positions[scored.piece]
         room = most_words - sum(pieces[position].words for position in taken)
-        if centre in taken or says_again(scored.terms, said):
-            continue
-        if taken and max(scored.piece.words, ROOM) > room:
+        too_long = taken and max(scored.piece.words, ROOM) > room
+        if centre in taken or too_long or says_again(scored.terms, said):
             continue
         said.append(scored.terms)
         centres.append(centre)
@@ -119,10 +118,9 @@ def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) ->
         opening = pieces[first:position]
         words = sum(piece.words for piece in opening)
         known = pieces[position].known
+        begins = opening and opening[0].citable and not (opening[0].leans or opening[0].follows)
         is_fit = all(p.shown and p.kind != ENTRY and (known or not p.known) for p in opening)
-        if pieces[first].follows or words > room or not is_fit:
-            continue
-        if opening and opening[0].citable and not opening[0].leans:
+        if begins and is_fit and words <= room:
             whole.update(range(first, position))
             room -= words
     return whole

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
 from core.ingestion.formats.decoding import decode_text
 from core.ingestion.formats.flavours.source_lines import SourceLine, source_lines
-from core.text.sentence_marks import MARKS
+from core.text.sentences import MARKS
 
 _CLOCK = r"(?:(?P<{0}h>\d{{1,4}}):)?(?P<{0}m>\d{{1,2}}):(?P<{0}s>\d{{1,2}})(?:[.,]\d{{1,9}})?"
 _TIMING = re.compile(

@@ -14,10 +14,7 @@ _NAMES = {
     "part": "part teil",
     "lesson": "lesson lektion",
     "module": "module modul",
-    "unit": "unit",
-    "lecture": "lecture",
-    "week": "week",
-    "experiment": "experiment",
+    **{name: name for name in ("unit", "lecture", "week", "experiment")},
 }
 _KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _DIVISIONS = _NAMES.keys() - {"§", "article", "experiment"}

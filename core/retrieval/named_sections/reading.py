@@ -16,7 +16,6 @@ from core.retrieval.named_sections.resolution import (
     counts_sections_like,
     find_sections,
     holds,
-    lies_in,
     near_number,
     resolve_section,
 )
@@ -103,7 +102,11 @@ def named_section(
         found, own = list(searched), reference.paragraph or paragraph
         if reference.name:
             named, own = find_sections(reference, sections), reference.paragraph
-            found = [one for one in named if not searched or any(lies_in(one, s) for s in searched)]
+            found = [
+                s
+                for s in named
+                if not searched or any(holds(o, s.source_file, s.path, s.module) for o in searched)
+            ]
         if found:
             titles = tuple(dict.fromkeys(one.title for one in found))
             return NamedSection(tuple(found), titles[0], own, titles[:MOST])

@@ -101,10 +101,8 @@ def _named(question: str) -> str:
 
 def _speak_of_numbers(before: Sequence[str]) -> bool:
     """Return whether the latest question that was no mere number asked for a section by one."""
-    for question in reversed(before):
-        if not _FURTHER.fullmatch(question.strip()):
-            return any(read.number for read in read_references(question))
-    return False
+    whole = [question for question in before if not _FURTHER.fullmatch(question.strip())]
+    return any(read.number for question in whole[-1:] for read in read_references(question))
 
 
 def _by_number(name: str, *, alone: bool) -> list[SectionReference]:

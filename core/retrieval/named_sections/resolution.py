@@ -46,7 +46,7 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     found = found or [section for section in sections if folded in _names(section)]
     found = found or (_by_number(read[0], sections) if read else [])
     if read is None or (read[0].kind is None and "." not in read[0].number):
-        found = found or [section for section in sections if _by_words(folded, section)]
+        found = found or _by_words(folded, sections)
     if found:
         return tuple(dict.fromkeys(section.section_id for section in found))
     ranked = _by_spelling(folded, sections)
@@ -65,10 +65,8 @@ def find_sections(
         return _by_number(reference.number, sections)
     folded = _fold(reference.name)
     exact = [s for s in sections if folded in {_fold(s.title), _fold(without_number(s.title))}]
-    if exact or not reference.by_words:
-        return exact
-    likely = [section for section in sections if _by_words(folded, section)]
-    return likely if len({section.title for section in likely}) == 1 else []
+    likely = [] if exact or not reference.by_words else _by_words(folded, sections)
+    return exact or (likely if len({section.title for section in likely}) == 1 else [])
 
 
 def counts_sections_like(number: SectionNumber, sections: Sequence[SectionRecord]) -> bool:
@@ -98,11 +96,6 @@ def near_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> tup
                 ((0, gap) if is_beside else (1, abs(len(asked) - len(have))), section.title)
             )
     return tuple(dict.fromkeys(title for _, title in sorted(near, key=itemgetter(0))))[:MOST]
-
-
-def lies_in(inner: SectionRecord, outer: SectionRecord) -> bool:
-    """Return whether a section is the other one or a part of it."""
-    return holds(outer, inner.source_file, inner.path, inner.module)
 
 
 def holds(
@@ -165,8 +158,9 @@ def _file_has_number(source_file: str, number: str) -> bool:
     return number[-1].isdigit() and have[: len(wanted)] == wanted
 
 
-def _by_words(wanted: str, section: SectionRecord) -> bool:
-    return bool(wanted) and set(wanted.split()) <= set(_fold(section.title).split())
+def _by_words(wanted: str, sections: Sequence[SectionRecord]) -> list[SectionRecord]:
+    words = set(wanted.split())
+    return [one for one in sections if words and words <= {*_fold(one.title).split()}]
 
 
 def _by_spelling(

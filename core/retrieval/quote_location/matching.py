@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from core.models import QuoteStatus
 
-Offsets = NDArray[np.int32]
-
 # Below this many letters and digits, any book holds almost any phrase.
 _FEWEST_LETTERS = 12
 
@@ -30,8 +28,6 @@ _EVIDENCE_PER_SHARE = 30.0
 # The tail of a long gap is cheap: a dropped clause is one alteration, not thirty.
 _LONG_GAP = 4
 _LONG_GAP_COST = 0.5
-
-_DOCUMENT_BREAK = "\n"  # no letter, so no quote matches across it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,8 @@ class BookText:
         """Read `documents`, pairs of id and text, in the book's order."""
         folded = [_fold(text) for _, text in documents]
         self._ids = [document_id for document_id, _ in documents]
-        self._text = _DOCUMENT_BREAK.join(letters for letters, _ in folded)
+        # A line feed is no letter, so that no quote matches across it.
+        self._text = "\n".join(letters for letters, _ in folded)
         lengths = np.array([len(letters) for letters, _ in folded], np.int64)
         self._ends = np.cumsum(lengths + 1) - 1
         offsets = [np.append(places, np.int32(-1)) for _, places in folded]
@@ -195,7 +192,7 @@ def _gram_buckets(text: str) -> NDArray[np.uint32]:
     return value >> np.uint32(32 - _BUCKET_BITS)
 
 
-def _fold(text: str) -> tuple[str, Offsets]:
+def _fold(text: str) -> tuple[str, NDArray[np.int32]]:
     """Return the folded letters and digits of `text`, and where each stood."""
     table = {character: _fold_character(character) for character in set(text)}
     folded = [table[character] for character in text]
