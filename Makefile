@@ -97,7 +97,7 @@ check: $(VENV)/dev.done ## Check format, lint, types and import contracts
 format: $(VENV)/dev.done ## Format the code
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 
-lock: $(VENV)/dev.done ## Resolve the dependencies anew into requirements/
+lock: $(VENV)/dev.done ## Resolve the dependencies again into requirements/
 	@$(COMPILE) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt
 	@$(COMPILE) $(LOCK_FLAGS) --all-extras pyproject.toml -o requirements/runtime.txt
 	@$(COMPILE) $(LOCK_FLAGS) --group dev -c requirements/runtime.txt -o requirements/dev.txt

@@ -12,6 +12,7 @@ from adapters.access.location import Location
 from adapters.access.standing import Presence
 from adapters.context.message_parts import NO_PARTS, MessageParts, Whose
 from adapters.discord.members import lookup_in, lookup_of
+from adapters.discord.permissions import permissions_in, permits_thread
 from adapters.discord.raw_message import RawMessage
 from adapters.intake.incoming_message import IncomingMessage, apart_from_quotes
 
@@ -271,7 +272,7 @@ def position_of(moment_ms: int) -> int:
 def may_open_thread(interaction: discord.Interaction[Any]) -> bool:
     """Return whether a thread can be opened where a command was given."""
     text_channel = isinstance(interaction.channel, discord.TextChannel)
-    return text_channel and _permits_thread(interaction.app_permissions)
+    return text_channel and permits_thread(interaction.app_permissions)
 
 
 def _addressing(text: str, me: discord.ClientUser, own_role: discord.Role | None) -> str:
@@ -339,22 +340,8 @@ def _opens_thread(message: RawMessage, place: Where, around: KnownSurroundings) 
     if not isinstance(channel, discord.TextChannel):
         return False
     me = channel.guild.me  # unknown as long as Discord has not announced the server
-    granted = _permissions(channel, me)
-    return granted is None or _permits_thread(granted)
-
-
-def _permits_thread(granted: discord.Permissions) -> bool:
-    """Return whether a thread can be opened and written in; else it would stay empty."""
-    return granted.create_public_threads and granted.send_messages_in_threads
-
-
-def _permissions(
-    channel: discord.Thread | discord.abc.GuildChannel, member: discord.Member | None
-) -> discord.Permissions | None:
-    """Return what a user may do in a channel; None where the server's roles are not known."""
-    if member is None or channel.guild.default_role is None:
-        return None
-    return channel.permissions_for(member)
+    granted = permissions_in(channel, me)
+    return granted is None or permits_thread(granted)
 
 
 def _ids(*ids: int | None) -> tuple[str, ...]:

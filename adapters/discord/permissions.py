@@ -21,3 +21,17 @@ def lacking(granted: discord.Permissions) -> str:
         return ""
     missing = (name for name, wanted in PERMISSIONS if wanted and not getattr(granted, name))
     return ", ".join(f"'{name.replace('_', ' ').title()}'" for name in missing)
+
+
+def permits_thread(granted: discord.Permissions) -> bool:
+    """Return whether a thread can be opened and written in; else it would stay empty."""
+    return granted.create_public_threads and granted.send_messages_in_threads
+
+
+def permissions_in(
+    channel: discord.Thread | discord.abc.GuildChannel, member: discord.Member | None
+) -> discord.Permissions | None:
+    """Return what a user may do in a channel; None where the server's roles are not known."""
+    if member is None or channel.guild.default_role is None:
+        return None
+    return channel.permissions_for(member)

@@ -163,7 +163,7 @@ class StaffClicks:
         reviewer, in_list = self._reviewer(interaction), _is_ephemeral(interaction)
 
         async def changing() -> View | None:
-            async with self._changing(interaction, help_id) as standing:
+            async with self._changing(interaction, help_id, reviewer) as standing:
                 card = await change(help_id, reviewer)
             if interaction.message and standing.message == str(interaction.message.id):
                 return None  # the button's own message shows it
@@ -178,16 +178,16 @@ class StaffClicks:
     async def _form(self, interaction: Interaction, help_id: UUID) -> None:
         reviewer = self._reviewer(interaction)
         async with AsyncExitStack() as stack:
-            changing = stack.enter_async_context(self._changing(interaction, help_id))
+            changing = stack.enter_async_context(self._changing(interaction, help_id, reviewer))
             await in_time(interaction, changing)
             form = await in_time(interaction, self._staff.form(help_id, reviewer))
             await _open(interaction, Button.ANSWER, help_id, i18n.text("queue-form-title"), form)
 
     def _changing(
-        self, interaction: Interaction, help_id: UUID
+        self, interaction: Interaction, help_id: UUID, reviewer: Reviewer
     ) -> AbstractAsyncContextManager[StandingCard]:
         show = partial(show_card, Rest(interaction.client, lambda: None))
-        return self._board.changing(help_id, interaction.user.display_name, show)
+        return self._board.changing(help_id, reviewer, interaction.user.display_name, show)
 
     async def _form_to_edit(self, interaction: Interaction, answer_id: UUID) -> None:
         reviewer = self._reviewer(interaction)

@@ -24,7 +24,7 @@ _TRIED_FOR = 3600.0
 """Seconds after which what still cannot be stored is given up."""
 _LOST = (
     "the database has not taken an event in for an hour, which is given up (%s); a bot that is "
-    "started anew finds what was said in the last 24 hours"
+    "started again finds what was said in the last 24 hours"
 )
 _LAST_WORDS = 1.0
 """Seconds that what is being taken in gets when the platform is closed."""

@@ -231,7 +231,7 @@ class Arrivals:
             part = await self._conversations.direct_message(place, incoming.sent_at)
         session = await self._sessions.get(session_id_for(*at, part=part))
         if session is not None and session.course_id != course_id:
-            part = await self._conversations.begin_anew(place)
+            part = await self._conversations.begin_again(place)
         return session_id_for(*at, part=part)
 
 

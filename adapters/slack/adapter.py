@@ -39,7 +39,7 @@ from core.storage.installations.store import Installed
 logger = logging.getLogger(__name__)
 
 BAD_TOKEN = (
-    "Slack refuses the bot token: copy it anew from the app's page, OAuth & Permissions, "
+    "Slack refuses the bot token: copy it again from the app's page, OAuth & Permissions, "
     "into GLOSSATOR_SLACK__BOT_TOKEN."
 )
 

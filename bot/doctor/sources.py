@@ -17,7 +17,7 @@ async def check_sources(course_file: CourseFile) -> AsyncIterator[Finding]:
         sources = course_file.sources(name)
         if not sources:
             yield warning(
-                "course", f"{name} has no sources in the course file: nothing can be read anew"
+                "course", f"{name} has no sources in the course file: nothing can be read again"
             )
         for source in sources:
             if is_gone(source):

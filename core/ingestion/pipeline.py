@@ -181,7 +181,7 @@ class Ingestion:
 
     async def _lost(self, published: Edition, plan: Plan) -> list[Failure]:
         """Return the documents that went with their index and that no source has brought back."""
-        logger.warning("the index does not hold %s: all is read anew", published.course_id)
+        logger.warning("the index does not hold %s: all is read again", published.course_id)
         reason = "is no longer in the index: ingest its source again"
         documents = await self._catalogue.documents(published.generation)
         gone = [doc.source_file for doc in documents if doc.source_file not in plan.seen]

@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.xdist_group("discord_teaching"),
 ]
 
+CLAIMED = "SELECT 1 FROM queue_cards WHERE message = ? AND claimed_until IS NOT NULL"
 SAID = "A helicase does, but that is not part of this course."
 
 
@@ -206,8 +207,11 @@ async def test_questions_are_posted_into_the_channel_that_staff_chose(trial: Tri
     assert taken.callback is Callback.DEFERRED_UPDATE
     assert taken.follow_ups == []
     assert "taken by Owner" in card.text
+    with sqlite3.connect(trial.bot.folder / "data" / "glossator.db", timeout=30) as database:
+        database.execute("UPDATE queue_cards SET claimed_until = claimed_at")  # is over
     refused = await press(trial, ann, card, "Dismiss")
     assert told(refused) == "Only the staff of a course can do this."
+    assert rows_of(trial.bot.folder / "data", CLAIMED, str(card.id)), "her press claims nothing"
     dismissed = await press(trial, owner, card, "Dismiss")
     assert dismissed.callback is Callback.DEFERRED_UPDATE
     closed = await card_in(trial, room, question, "closed")

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 LONGEST_RATE_LIMIT = 60.0
 """Seconds: a request that would have to wait longer fails, and its job is tried again later."""
 BAD_TOKEN = (
-    "Discord refuses the token: copy it anew from the developer portal, page Bot, "
+    "Discord refuses the token: copy it again from the developer portal, page Bot, "
     "into GLOSSATOR_DISCORD__TOKEN."
 )
 NO_INTENT = (

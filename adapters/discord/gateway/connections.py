@@ -176,7 +176,7 @@ class Gateway:
         while True:
             try:
                 async with self._connected(shard_id, session) as socket:
-                    away.begin_anew()
+                    away.begin_again()
                     await self._listen(socket, shard_id, session, pauses)
             except ReconnectWebSocket as request:
                 pause = pauses.next()
@@ -222,7 +222,7 @@ class Gateway:
             while True:
                 await socket.poll_event()
                 if standing.done():
-                    pauses.begin_anew()
+                    pauses.begin_again()
                     self.seen.add(shard_id)
                 if self.sessions is not None:
                     known = (socket.session_id, socket.gateway, socket.sequence)
@@ -338,9 +338,9 @@ class _Pauses:
     """How long to wait between two tries: the longer, the more of them have failed."""
 
     def __init__(self) -> None:
-        self.begin_anew()
+        self.begin_again()
 
-    def begin_anew(self) -> None:
+    def begin_again(self) -> None:
         """Take note that a try has not failed."""
         self._left = chain(_PAUSES, repeat(_PAUSES[-1]))
 

@@ -115,20 +115,11 @@ async def tell(
             )
         )
         return
+    send: Callable[..., Awaitable[object]] = interaction.response.send_message
     if has_deferred_change(interaction):
-        await respond(
-            lambda: interaction.followup.send(
-                text,
-                files=_attached(file),
-                view=view or discord.utils.MISSING,
-                ephemeral=True,
-                suppress_embeds=True,
-                allowed_mentions=nobody,
-            )
-        )
-        return
+        send = interaction.followup.send
     await respond(
-        lambda: interaction.response.send_message(
+        lambda: send(
             text,
             files=_attached(file),
             view=view or discord.utils.MISSING,

@@ -62,15 +62,17 @@ class QueueBoard:
 
     @asynccontextmanager
     async def changing(
-        self, help_id: UUID, name: str, show: ShowCard
+        self, help_id: UUID, reviewer: Reviewer, name: str, show: ShowCard
     ) -> AsyncIterator[StandingCard]:
         """Have the card of a request, if it has one, show what the block makes of the request.
 
-        Where that cannot be shown at once, it is shown soon, without the name.
+        Where that cannot be shown at once, it is shown soon, without the name. Who may not change
+        the request claims no card.
 
         Args:
             name: Of the reviewer who changes it; it is shown where they have taken it.
         """
+        await self._staff.check(help_id, reviewer)
         due, standing = await self._cards.claim_of(help_id), StandingCard()
         try:
             yield standing

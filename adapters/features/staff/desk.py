@@ -199,6 +199,10 @@ class StaffDesk:
         turn = await self._sessions.turn_of(request.request_id)
         return HelpCard.of(request, turn, taker=taker)
 
+    async def check(self, help_id: UUID, reviewer: Reviewer) -> None:
+        """Raise Declined unless a reviewer may see and change a request."""
+        await self._request(help_id, reviewer)
+
     async def take(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
         """Hold a request for half an hour, and return its card."""
         request = await self._request(help_id, reviewer)

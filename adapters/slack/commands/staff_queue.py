@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.buttons import Button
 from adapters.features.answer_actions import Clicker, Declined
-from adapters.features.staff.board import QueueBoard, ShowCard
+from adapters.features.staff.board import QueueBoard, ShowCard, StandingCard
 from adapters.features.staff.cards import AnswerForm, HelpCard, page_of
 from adapters.features.staff.desk import StaffDesk
 from adapters.features.staff.review import Reviewer
@@ -104,7 +105,7 @@ class StaffQueue:
                 showing = self._verified if of_verified else self._queue
                 return await showing(reviewer, offset)
             case Button.ANSWER:
-                async with self._board.changing(press.name, await self._name(press), self._show):
+                async with await self._changing(press, reviewer):
                     form = await self._staff.form(press.name, reviewer)
                     title = i18n.text("queue-form-title")
                     return await self._open(button, press.name, press.spot, press, title, form)
@@ -147,8 +148,7 @@ class StaffQueue:
     async def _change(self, press: Pressed, change: Change) -> Json | None:
         """Change a request, and return what stands in place of the list with its button."""
         reviewer = self._reviewer(press.spot)
-        changing = self._board.changing(press.name, await self._name(press), self._show)
-        async with changing as standing:
+        async with await self._changing(press, reviewer) as standing:
             card = await change(press.name, reviewer)
         container = press.body.get("container") or {}
         if standing.message is not None and standing.message == container.get("message_ts"):
@@ -156,6 +156,11 @@ class StaffQueue:
         in_list = _is_ephemeral(press)
         page = page_message(await self._staff.page_with(card, reviewer))
         return {**page, "replace_original": in_list}
+
+    async def _changing(
+        self, press: Pressed, reviewer: Reviewer
+    ) -> AbstractAsyncContextManager[StandingCard]:
+        return self._board.changing(press.name, reviewer, await self._name(press), self._show)
 
     async def _name(self, press: Pressed) -> str:
         spot = press.spot

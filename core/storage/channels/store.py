@@ -186,7 +186,7 @@ class Conversations:
 
         return await write(self._engine, go_on, urgent=True)
 
-    async def begin_anew(self, place: Place) -> int:
+    async def begin_again(self, place: Place) -> int:
         """Begin another part of a direct message, as about another course, and return it."""
         values = {"part": 1, "listening": True, "last_activity": now()}
         insert = insert_into(self._engine, ConversationRow).values(**asdict(place), **values)
