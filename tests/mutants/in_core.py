@@ -195,8 +195,8 @@ IN_CORE = (
     Mutant(
         "believe a number that no sentence has",
         "core/generation/claims/sentences.py",
-        "        if any(number not in self._by_number for number in numbers):\n",
-        "        numbers = [n for n in numbers if n in self._by_number]\n        if False:\n",
+        "        if any(not 1 <= number <= len(self) for number in numbers):\n",
+        "        numbers = [n for n in numbers if 1 <= n <= len(self)]\n        if False:\n",
         "a claim names sentences that there are",
         (f"{READER}::test_a_number_that_no_sentence_has_makes_a_claim_unknown",),
     ),
@@ -292,8 +292,8 @@ IN_CORE = (
     Mutant(
         "answer any number of searches",
         "core/generation/tools.py",
-        "        if number >= MOST_CALLS:\n",
-        "        if False:\n",
+        "for call in calls[:MOST_CALLS]]",
+        "for call in calls]",
         "a model searches a few times at most",
         (f"{TOOLS}::test_only_three_calls_are_answered_at_a_time",),
     ),
