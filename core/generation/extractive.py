@@ -157,10 +157,8 @@ def _readable(task: GenerationTask, inquiry: Inquiry) -> list[Piece]:
 def _as_it_stands(task: GenerationTask, pieces: Sequence[Piece]) -> list[Piece]:
     """Return what is to be read of a section, whatever it says where nothing answers by itself."""
     reads = task.reads or [(0, len(chunk.content_text)) for chunk in task.evidence]
-    inside = [
-        reads[piece.chunk_number][0] <= piece.start and piece.end <= reads[piece.chunk_number][1]
-        for piece in pieces
-    ]
+    spans = [reads[piece.chunk_number] for piece in pieces]
+    inside = [s[0] <= p.start and p.end <= s[1] for p, s in zip(pieces, spans, strict=True)]
     rows = list(zip(pieces, inside, strict=True))
     answers = any(piece.citable for piece, is_read in rows if is_read)
     return [p if i and answers else replace(p, citable=i, shown=i) for p, i in rows]

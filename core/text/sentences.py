@@ -115,8 +115,7 @@ def _is_end(text: str, start: int, mark: int, end: int) -> bool:
 
 
 def _next_begins_sentence(text: str, end: int) -> bool:
-    following = text[end : end + 8].lstrip()
-    return not following or not following[0].islower()
+    return not text[end : end + 8].lstrip()[:1].islower()
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:

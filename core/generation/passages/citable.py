@@ -57,9 +57,9 @@ def is_citable(sentence: str, *, punctuated: bool = True, begins: bool = False) 
         begins: Whether a paragraph begins with it, so that it is whole though its first letter is
             small: "mRNA carries ...".
     """
-    if _ASKS.search(sentence) or (punctuated and not _ENDS.search(sentence)):
+    if _ASKS.search(sentence) or sentence.count("(") != sentence.count(")"):
         return False
-    if sentence.count("(") != sentence.count(")"):
+    if punctuated and not _ENDS.search(sentence):
         return False
     if _STARTS_SMALL.match(sentence) and (not begins or _CONTINUES.match(sentence)):
         return False

@@ -118,11 +118,10 @@ def _parts(chunk: RetrievedChunk) -> list[tuple[int, int, str]]:
     """Return the spans of sentences and blocks; a sentence that announces a block is of it."""
     parts: list[tuple[int, int, str]] = []
     for start, end, kind in laid_out(chunk, LISTS | LAID_OUT | {ENTRY}):
-        if kind not in {PROSE, ENTRY} and parts and parts[-1][2] == PROSE:
-            first, last, _ = parts[-1]
-            if chunk.content_text[last - 1] in _ANNOUNCING:
-                start = first
-                parts.pop()
+        _, last, before = parts[-1] if parts else (0, 0, kind)
+        announced = before == PROSE and chunk.content_text[last - 1] in _ANNOUNCING
+        if announced and kind not in {PROSE, ENTRY}:
+            start, _, _ = parts.pop()
         parts.append((start, end, kind))
     return parts
 
@@ -136,15 +135,14 @@ def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int
     spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
     known = [(b.start, b.end, b.kind) for b in chunk.blocks]
     known = known or [(span.start, span.end, _kind(text[span.start : span.end])) for span in spans]
-    parts = [block for block in known if block[2] in kinds]
-    inside = [(start, end) for start, end, _ in parts]
-    parts += [
+    blocks = [block for block in known if block[2] in kinds]
+    prose = [
         (start, end, PROSE)
         for start, end in spans
-        if not any(first < end and start < last for first, last in inside)
+        if not any(first < end and start < last for first, last, _ in blocks)
     ]
     end = 0
-    for part in sorted(parts):
+    for part in sorted([*blocks, *prose]):
         if part[0] >= end:
             yield part
             end = part[1]

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.embeddings.base import Vectors
 from core.errors import EmbeddingError
 from core.index.base import VectorIndex
 from core.models import Chunk, QuoteLocation, QuoteStatus, RetrievedChunk
@@ -86,18 +86,12 @@ class QuoteLocator:
             return await asyncio.to_thread(match), found
         found = await windows(self._index, opened, quote, None)
         matched = await asyncio.to_thread(match)
-        if matched.document_id is None and (near := await _direction(opened, quote)) is not None:
-            found = await windows(self._index, opened, quote, near)
-            matched = await asyncio.to_thread(match)
+        if matched.document_id is None:
+            with suppress(EmbeddingError):
+                [near] = await opened.embedder.embed_queries([quote])
+                found = await windows(self._index, opened, quote, np.asarray(near, np.float32))
+                matched = await asyncio.to_thread(match)
         return matched, found
-
-
-async def _direction(opened: OpenEdition, quote: str) -> Vectors | None:
-    try:
-        [direction] = await opened.embedder.embed_queries([quote])
-    except EmbeddingError:
-        return None
-    return np.asarray(direction, np.float32)
 
 
 def _around(window: ChunkWindow, touched: Sequence[Chunk]) -> list[Chunk]:
