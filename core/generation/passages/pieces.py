@@ -1,5 +1,6 @@
 """Cuts the evidence into what a passage is made of: sentences, and blocks that stay whole."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -25,6 +26,7 @@ LAID_OUT = frozenset({TABLE, "formula", "code"})
 """Blocks that say little without the sentences around them."""
 WORDS_A_LINE = 7
 _ANNOUNCING = ":："
+_MARK = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +131,11 @@ def _parts(chunk: RetrievedChunk) -> list[tuple[int, int, str]]:
 def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of sentences and of whole blocks of some kinds, in order, apart, each once.
 
-    In a course of an older format, which knows no blocks, those but lists are read off the text.
+    In a course of an older format, which knows no blocks, they are read off the text.
     """
     text = chunk.content_text
     spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
-    known = [(b.start, b.end, b.kind) for b in chunk.blocks]
-    known = known or [(span.start, span.end, _kind(text[span.start : span.end])) for span in spans]
+    known = [(b.start, b.end, b.kind) for b in chunk.blocks] or _blocks_in(text, spans)
     blocks = [block for block in known if block[2] in kinds]
     prose = [
         (start, end, PROSE)
@@ -146,6 +147,19 @@ def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int
         if part[0] >= end:
             yield part
             end = part[1]
+
+
+def _blocks_in(text: str, spans: Sequence[Span]) -> list[tuple[int, int, str]]:
+    """Return the blocks of a text by how their lines begin."""
+    blocks: list[tuple[int, int, str]] = []
+    for start, end in spans:
+        goes_on = bool(blocks) and blocks[-1][2] in LISTS
+        if _MARK.match(text, start) or (goes_on and "\n" not in text[blocks[-1][1] : start]):
+            first = blocks.pop()[0] if goes_on else start
+            blocks.append((first, end, "list"))
+        else:
+            blocks.append((start, end, _kind(text[start:end])))
+    return blocks
 
 
 def _kind(quote: str) -> str:

@@ -330,17 +330,21 @@ async def test_the_sentence_before_may_end_the_previous_chunk() -> None:
     assert chunk_numbers(found) == [1, 0]
 
 
-async def test_a_list_is_quoted_with_its_lead_in() -> None:
+@pytest.mark.parametrize("has_blocks", [True, False])
+async def test_a_list_is_quoted_with_its_lead_in(has_blocks: bool) -> None:
     items = "- the moon\n- the sun\n- the wind"
     text = f"Three things move the tide:\n\n{items}\n\nBakers rise early."
-    claims = await answer("What moves the tide?", with_list(text, items), max_words=1)
+    source = with_list(text, items) if has_blocks else chunk(text)
+    claims = await answer("What moves the tide?", source, max_words=1)
     assert claims[0].text == "Three things move the tide:\n\n- the moon\n- the sun\n- the wind"
 
 
-async def test_a_list_is_never_cut() -> None:
+@pytest.mark.parametrize("has_blocks", [True, False])
+async def test_a_list_is_never_cut(has_blocks: bool) -> None:
     text = "1. Close the lock.\n2. Wait for the tide.\n3. Open the lock."
     whole = f"Locks matter.\n\n{text}"
-    found = await texts("What do I wait for?", with_list(whole, text), max_words=1)
+    source = with_list(whole, text) if has_blocks else chunk(whole)
+    found = await texts("What do I wait for?", source, max_words=1)
     assert found == [text]
 
 
