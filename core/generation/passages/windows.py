@@ -62,7 +62,8 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
             continue
         said.append(scored.terms)
         centres.append(centre)
-        taken.update(_around(pieces, centre, taken, room))
+        around = range(centre, centre + 1)
+        taken.update(around if scored.alone else _around(pieces, centre, taken, room))
     return _windows(pieces, _with_openings(pieces, taken, most_words), centres)
 
 
@@ -78,12 +79,9 @@ def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:
     """Return the passage around a piece, within `room` words but for what it cannot do without.
 
-    That is the piece itself and, where it leans on it, the one before. An entry stands alone:
-    the entries around it are about other terms. What the answer before showed is
-    left out, unless the piece leans on it or was shown itself.
+    That is the piece itself and, where it leans on it, the one before. What the answer before
+    showed is left out, unless the piece leans on it or was shown itself.
     """
-    if pieces[centre].kind == ENTRY:
-        return range(centre, centre + 1)
     room -= pieces[centre].words
     known = pieces[centre].known
     start = end = centre
