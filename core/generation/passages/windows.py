@@ -52,8 +52,9 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
     said: list[frozenset[int]] = []
     best_first = sorted(ranked, key=lambda scored: -scored.score)
     most = max(most_words // WORDS_A_PASSAGE, 1)
+    passages = 0
     for scored in best_first:
-        if len(centres) == most or scored.score < WORTHWHILE * best_first[0].score:
+        if passages == most or scored.score < WORTHWHILE * best_first[0].score:
             break
         centre = positions[scored.piece]
         room = most_words - sum(pieces[position].words for position in taken)
@@ -63,8 +64,18 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
         said.append(scored.terms)
         centres.append(centre)
         around = range(centre, centre + 1)
-        taken.update(around if scored.alone else _around(pieces, centre, taken, room))
+        if not scored.alone:
+            around = _around(pieces, centre, taken, room)
+        passages += scored.piece.kind != ENTRY or not _adjoins(pieces, around, taken)
+        taken.update(around)
     return _windows(pieces, _with_openings(pieces, taken, most_words), centres)
+
+
+def _adjoins(pieces: Sequence[Piece], around: range, taken: set[int]) -> bool:
+    """Return whether a passage meets what is taken of its section."""
+    before = pieces[around.start].follows and around.start - 1 in taken
+    is_after = around.stop < len(pieces) and pieces[around.stop].follows
+    return before or (is_after and around.stop in taken) or not taken.isdisjoint(around)
 
 
 def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
