@@ -12,6 +12,7 @@ from core.embeddings.sentences import vectors_of
 from core.generation.base import GenerationTask
 from core.generation.passages.definitions import gives_definition, terms_of_entry
 from core.generation.passages.inquiry import Inquiry
+from core.generation.passages.numbers import AskedNumbers, asked_numbers
 from core.generation.passages.pieces import ENTRY, LAID_OUT, TABLE, Piece
 from core.models import QuoteLocation, RetrievedChunk
 
@@ -20,9 +21,14 @@ WORDS = 0.5
 CHUNK = 0.3
 """Weights of cosine, of covered question terms and of the chunk's similarity score."""
 HEADING = 0.4
-"""What a question term counts that only the heading has."""
+HEADING_NAMED = 0.8
+"""What a question term counts that only the heading has; that of a section that is named."""
+NAMED = 0.4
+"""Share of the question's terms, by rarity, that the heading of a named section has."""
+NUMBER = 0.3
+"""What a text gains that has a number of the question, such as a version, or its heading."""
 DEFINITION = 0.2
-"""What a sentence that gives the definition asked for gains, or an entry whose term is named."""
+"""What a sentence or row that gives the definition asked for gains, or an entry that is named."""
 MOSTLY = 0.5
 """Share of the question's terms, by rarity, that an entry's term must be of to be named by it."""
 AHEAD = 0.08
@@ -49,6 +55,8 @@ class Scored:
     piece: Piece
     terms: frozenset[int]
     score: float
+    alone: bool = False
+    """Whether it is an entry that has words of the question, and so needs none around it."""
 
 
 async def rank(
@@ -76,23 +84,60 @@ def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
 
 def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -> list[Scored]:
     """Return the pieces that may answer, with all of their score that needs no model."""
-    headings = [frozenset(task.encode_terms(" ".join(c.headings))) for c in task.evidence]
+    numbers = asked_numbers(task.question, task.encode_terms)
+    headings = [_read_heading(c, task, inquiry, numbers) for c in task.evidence]
     scored: list[Scored] = []
     for piece in filter(lambda piece: piece.citable, pieces):
         terms = frozenset(task.encode_terms(piece.quote))
         read = [terms] if piece.kind != TABLE else _rows(piece.quote, task.encode_terms)
         coverage = partial(inquiry.coverage, known=piece.known)
-        own = max(read, key=coverage, default=terms)
-        above = headings[piece.chunk_number] - own
-        score = WORDS * _factor(piece) * (coverage(own) + HEADING * coverage(above))
+        own = numbers.without_parts(max(read, key=coverage, default=terms), piece.quote)
+        heading = headings[piece.chunk_number]
+        covered = coverage(own) + heading.factor * coverage(heading.terms - own)
+        score = WORDS * _factor(piece) * covered
+        score += NUMBER * (heading.has_number or numbers.are_held(piece.quote))
         score += CHUNK * task.evidence[piece.chunk_number].similarity_score
         score += _nearness(piece, task.quote_location)
-        if gives_definition(piece.quote, inquiry.defines, task.encode_terms) or (
-            piece.kind == ENTRY and _is_named(piece.quote, task, inquiry)
-        ):
-            score += DEFINITION
-        scored.append(Scored(piece, terms, score))
+        score += DEFINITION * _defines(piece, task, inquiry)
+        alone = piece.kind == ENTRY and inquiry.coverage(own) > 0
+        scored.append(Scored(piece, terms, score, alone))
     return scored
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """The headings above a chunk, as a question is compared with them."""
+
+    terms: frozenset[int]
+    factor: float
+    """What a term of the question counts that only they have."""
+    has_number: bool
+    """Whether the last of them has a number that was asked."""
+
+
+def _read_heading(
+    chunk: RetrievedChunk, task: GenerationTask, inquiry: Inquiry, numbers: AskedNumbers
+) -> _Heading:
+    """Return the headings of a chunk.
+
+    Its section is named where the question has all words of its own heading, or a number of it.
+    """
+    path, last = " ".join(chunk.headings), chunk.headings[-1] if chunk.headings else ""
+    terms, own = (frozenset(task.encode_terms(text)) for text in (path, last))
+    is_said = bool(own) and own <= inquiry.weights.keys() and inquiry.coverage(own) >= NAMED
+    has_number = numbers.are_held(last)
+    factor = HEADING_NAMED if is_said or has_number else HEADING
+    return _Heading(numbers.without_parts(terms, path), factor, has_number)
+
+
+def _defines(piece: Piece, task: GenerationTask, inquiry: Inquiry) -> bool:
+    """Return whether a sentence, entry or row of a table says what a term asked for is."""
+    if piece.kind == ENTRY and _is_named(piece.quote, task, inquiry):
+        return True
+    if piece.kind == TABLE and inquiry.defines:
+        names = (line.strip("| ").partition("|")[0] for line in piece.quote.split("\n"))
+        return any(frozenset(task.encode_terms(name)) == inquiry.defines for name in names)
+    return gives_definition(piece.quote, inquiry.defines, task.encode_terms)
 
 
 def _is_named(entry: str, task: GenerationTask, inquiry: Inquiry) -> bool:

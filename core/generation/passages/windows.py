@@ -52,8 +52,9 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
     said: list[frozenset[int]] = []
     best_first = sorted(ranked, key=lambda scored: -scored.score)
     most = max(most_words // WORDS_A_PASSAGE, 1)
+    passages = 0
     for scored in best_first:
-        if len(centres) == most or scored.score < WORTHWHILE * best_first[0].score:
+        if passages == most or scored.score < WORTHWHILE * best_first[0].score:
             break
         centre = positions[scored.piece]
         room = most_words - sum(pieces[position].words for position in taken)
@@ -62,8 +63,19 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
             continue
         said.append(scored.terms)
         centres.append(centre)
-        taken.update(_around(pieces, centre, taken, room))
+        around = range(centre, centre + 1)
+        if not scored.alone:
+            around = _around(pieces, centre, taken, room)
+        passages += scored.piece.kind != ENTRY or not _adjoins(pieces, around, taken)
+        taken.update(around)
     return _windows(pieces, _with_openings(pieces, taken, most_words), centres)
+
+
+def _adjoins(pieces: Sequence[Piece], around: range, taken: set[int]) -> bool:
+    """Return whether a passage meets what is taken of its section."""
+    before = pieces[around.start].follows and around.start - 1 in taken
+    is_after = around.stop < len(pieces) and pieces[around.stop].follows
+    return before or (is_after and around.stop in taken) or not taken.isdisjoint(around)
 
 
 def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
@@ -78,12 +90,9 @@ def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:
     """Return the passage around a piece, within `room` words but for what it cannot do without.
 
-    That is the piece itself and, where it leans on it, the one before. An entry stands alone:
-    the entries around it are about other terms. What the answer before showed is
-    left out, unless the piece leans on it or was shown itself.
+    That is the piece itself and, where it leans on it, the one before. What the answer before
+    showed is left out, unless the piece leans on it or was shown itself.
     """
-    if pieces[centre].kind == ENTRY:
-        return range(centre, centre + 1)
     room -= pieces[centre].words
     known = pieces[centre].known
     start = end = centre

@@ -109,3 +109,16 @@ async def test_what_stands_before_entries_may_answer_by_itself() -> None:
 )
 def test_the_terms_of_an_entry_stand_before_its_colon(entry: str, terms: list[str]) -> None:
     assert terms_of_entry(entry) == terms
+
+
+async def test_entries_that_meet_are_one_passage() -> None:
+    options = page(
+        "`-n`: Show which files it would add.",
+        "`-f`: Add files that are ignored, too.",
+        "`-a`: Add all files below the vault.",
+        "`-l`: Add files that links lead to.",
+    )
+    prose = page(before="When you add files, a checksum of each is computed.")
+    answer = await shown("Which files does it add?", options, prose)
+    assert any("checksum" in text for text in answer)
+    assert sum("`" in text for text in answer) >= 3
