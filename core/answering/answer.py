@@ -223,7 +223,7 @@ class AnswerDraft:
             self._retrieval,
             self.tally,
             is_misquoted=misquoted,
-            is_unreadable=self._is_unreadable(request) and not self.by_model,
+            is_unreadable=self._is_unreadable(request, answered=True) and not self.by_model,
         )
         return {
             "response_text": self.text,
@@ -291,12 +291,12 @@ class AnswerDraft:
         said = wording.not_carried if in_vain else wording.not_covered
         return said(within=within)
 
-    def _is_unreadable(self, request: AgentRequest) -> bool:
+    def _is_unreadable(self, request: AgentRequest, *, answered: bool = False) -> bool:
         """Return whether the question is in a language that the search cannot read."""
         found, question = self._retrieval, request.query_text
         if not found.reads_one_language or question == EXPLAIN_QUOTE:
             return False
-        return is_in_another_language(question, found.language)
+        return is_in_another_language(question, found.language, answered=answered)
 
     def _nearest(self, *, within: bool) -> tuple[str, ...]:
         """Return where to look instead of an answer: sections that were not searched alone."""

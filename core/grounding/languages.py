@@ -51,6 +51,9 @@ _FEWEST_HITS = 1.5
 _LEAD = 1.3
 _FEWEST_WORDS = 3
 """Words of two letters or more; a question in Latin script that has fewer shows no language."""
+_FEWEST_IN_ANSWERED = 2
+"""Function words of another language, without which an answered question is not taken to be in
+it."""
 _FEWEST_DIFFERENT = 4
 """Function words of a language in Latin script, without which texts are not taken to be in it."""
 _OWN_SCRIPTS = ("CJK", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "GREEK",
@@ -68,10 +71,22 @@ def language_of(*texts: str) -> str | None:
     return next((found for text in texts if (found := _language(text)) is not None), None)
 
 
-def is_in_another_language(question: str, language: str) -> bool:
-    """Return whether a question is surely not in a book's language, a BCP 47 tag."""
+def is_in_another_language(question: str, language: str, *, answered: bool = False) -> bool:
+    """Return whether a question is surely not in a book's language, a BCP 47 tag.
+
+    Args:
+        answered: Whether the book answered it all the same: then a foreign name or title is no
+            sign, but two words of another language are, and none of the book's own.
+    """
     found = _in_most([question], language)
-    return found is not None and (found not in _WORDS_OF or _count_words(question) >= _FEWEST_WORDS)
+    if found not in _WORDS_OF:
+        return found is not None
+    words = {word for word in _WORD.findall(question.casefold()) if len(word) > 1}
+    if answered and len(words & _WORDS_OF[found]) < _FEWEST_IN_ANSWERED:
+        return False
+    own = _WORDS_OF[language.partition("-")[0].casefold()]
+    is_mixed = answered and words & own - _WORDS_OF[found]
+    return not is_mixed and _count_words(question) >= _FEWEST_WORDS
 
 
 def foreign_language(texts: Sequence[str], language: str) -> str | None:

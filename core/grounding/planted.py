@@ -50,7 +50,7 @@ _LESS_NEAR_BY = 2.0
 """Log odds below the bar, for any topic, from which a paragraph in English goes with a command next
 to it."""
 _LABEL_WORDS, _LABEL_ODDS = 6, 1.0
-"""A line of so few words without a final mark, as "Essay: 25 per cent", has these log odds less."""
+"""A line of so few words with a number, as "Essay: 25 per cent", has these log odds less."""
 _ENDED = re.compile(rf"[.!?…:{MARKS}]\W*$")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
@@ -232,7 +232,9 @@ def _found(
 
 
 def _is_label(text: str) -> bool:
-    return len(text.split()) <= _LABEL_WORDS and _ENDED.search(text) is None
+    """Return whether a text is a short line with a number and without a final mark."""
+    has_number = any(map(str.isdigit, text))
+    return has_number and len(text.split()) <= _LABEL_WORDS and _ENDED.search(text) is None
 
 
 def _paragraphs_of(content: str, spans: Sequence[Span]) -> list[int]:

@@ -9,10 +9,12 @@ from core.markdown.code import fences_in
 from core.markdown.spans import code_spans
 
 STOPS = "。｡।॥۔։።။។᠃᠉"
-"""Full stops without a blank or a capital after them: Chinese and Japanese, Devanagari and its kin,
-Urdu, Armenian, Ethiopic, Burmese, Khmer, Mongolian. Source: UAX #44, Sentence_Terminal."""
+"""Full stops: Chinese and Japanese, Devanagari and its kin, Urdu, Armenian, Ethiopic, Burmese,
+Khmer, Mongolian. From the characters with Unicode's property Sentence_Terminal (UAX #44)."""
 QUESTIONS = "？؟፧"
 MARKS = f"{STOPS}！{QUESTIONS}"
+"""Marks that end a sentence without a blank or a capital after them, of scripts but Latin's kin."""
+
 _TERMINATOR = re.compile(
     r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)"
     rf"|[{MARKS}]+[”’」』）]*(?:[\"'»)\]]++(?=\s|$))?"
@@ -25,22 +27,32 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _INITIAL = re.compile(r"(?:^|[A-Z][\w.'’-]*\s)[A-Z]\.$")
-_INITIALS = re.compile(r"\b[A-Z]\.\s+[A-Z]\.\s")
+_SINGLE = re.compile(r"(?:^|[\s(\[“\"'])[A-Z]\.$")
+_NEXT_INITIAL = re.compile(r"\s+[A-Z]\.(?=\s)")
+_ENDS_SENTENCE_ANYWAY = re.compile(r"\b(?:etc|U\.S|a\.m|p\.m|Inc|Ltd|Co|Corp|Jr|Sr|al)\.$")
 _OPENER = re.compile(
     r"[\s\"'“‘(\[]*(?:The|A|An|This|That|These|Those|It|He|She|They|We|You|I|In|On|At|For|From|By|"
     r"With|But|And|Or|So|If|As|When|While|After|Before|Since|Because|Although|However|Thus|Then|"
-    r"There|Here|What|Why|How|Who|Which|Its|Their|Our|His|Her|Some|Many|Most|All|Each|Both|No|Not|"
-    r"D(?:er|ie|as|em|en|ann|anach|och)|Eine?|E[rs]|Sie|Wir|Ich|I[mn]|A[mn]|Auf|Aber|Und|Wenn|Als|"
-    r"Bei|Nach|Diese[rsmn]?)\b"
+    r"There|Here|What|Why|How|Who|Which|Its|Their|Our|His|Her|Some|Many|Most|All|Each|Both|No|Not)"
+    r"\b"
 )
-_TABLE_OR_FORMULA = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+|\$\$(?s:.+?)\$\$", re.M)
+_TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
+_FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t])")
 _LIST_NUMBER = re.compile(r"^\s*(?:\d{1,3}|[A-Za-z])[.)]$")
 _LONGEST_LEAD = 40
 _GERMAN_ORDINAL = re.compile(
-    r"\b(?:de[rmns]|die|das|am|im|vom|zum|zur|beim|ab|bis|seit|eine[rmns]?|seine[rmns]?"
-    r"|\w+(?:tag|woch),) \d{1,4}\.$"
+    r"\b(?:de[rmns]|die|das|im|vom|zum|zur|beim|ab|bis|seit|eine[rmns]?|seine[rmns]?) \d{1,4}\.$"
 )
+_GERMAN_OPENER = re.compile(
+    r"\s*(?:D(?:er|ie|as|em|en|ann|anach|och)|Eine?|E[rs]|Sie|Wir|Ich|I[mn]|A[mn]|Auf|Aber|Und"
+    r"|Wenn|Als|Bei|Nach|Diese[rsmn]?)\b"
+)
+_MONTH = re.compile(
+    r"\s*(?:Januar|Jänner|Februar|Feber|März|April|Mai|Juni|Juli|August|September|Oktober"
+    r"|November|Dezember)\b"
+)
+_DAY = re.compile(r"\b\d{1,2}\.$")
 
 
 class Span(NamedTuple):
@@ -59,13 +71,11 @@ def sentence_spans(text: str) -> list[Span]:
     European languages and for the marks of other scripts.
     """
     spans: list[Span] = []
-    position = 0
-    for start, end in [*sorted(_whole(text)), (len(text), len(text))]:
-        if start >= position:
-            for paragraph in _paragraphs(text, position, start):
-                spans.extend(_split_prose(text, paragraph))
-            spans.extend(_trimmed(text, start, end))
-            position = end
+    for piece, whole in _pieces(text):
+        if whole:
+            spans.append(piece)
+        else:
+            spans.extend(_split_prose(text, piece))
     return spans
 
 
@@ -74,19 +84,37 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
+def _pieces(text: str) -> Iterator[tuple[Span, bool]]:
+    """Yield paragraphs to be split, and fences, tables and formulas that stay whole."""
+    position = 0
+    for start, end in sorted(_whole(text)):
+        if start < position:
+            continue
+        yield from ((span, False) for span in _paragraphs(text, position, start))
+        trimmed = _trim(text, start, end)
+        if trimmed:
+            yield trimmed, True
+        position = end
+    yield from ((span, False) for span in _paragraphs(text, position, len(text)))
+
+
 def _whole(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the fences are, then the tables and formulas between them."""
     fences = [(fence.start, fence.end) for fence in fences_in(text)]
     yield from fences
     for (_, start), (end, _) in pairwise([(0, 0), *fences, (len(text), len(text))]):
-        yield from (match.span() for match in _TABLE_OR_FORMULA.finditer(text, start, end))
+        for one in (_TABLE, _FORMULA):
+            yield from (match.span() for match in one.finditer(text, start, end))
 
 
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
+    position = start
     for match in _PARAGRAPH_BREAK.finditer(text, start, end):
-        yield from _trimmed(text, start, match.start())
-        start = match.end()
-    yield from _trimmed(text, start, end)
+        if span := _trim(text, position, match.start()):
+            yield span
+        position = match.end()
+    if span := _trim(text, position, end):
+        yield span
 
 
 def _split_prose(text: str, piece: Span) -> Iterator[Span]:
@@ -97,9 +125,11 @@ def _split_prose(text: str, piece: Span) -> Iterator[Span]:
             continue
         if match.end() < piece.end and not _is_end(text, start, match.start(), match.end()):
             continue
-        yield from _trimmed(text, start, match.end())
+        if span := _trim(text, start, match.end()):
+            yield span
         start = match.end()
-    yield from _trimmed(text, start, piece.end)
+    if span := _trim(text, start, piece.end):
+        yield span
 
 
 def _is_end(text: str, start: int, mark: int, end: int) -> bool:
@@ -107,20 +137,29 @@ def _is_end(text: str, start: int, mark: int, end: int) -> bool:
     if text[mark] not in ".…":
         return _next_begins_sentence(text, end) or text[mark] in MARKS
     lead = text[max(start, mark - _LONGEST_LEAD) : mark + 1]
-    if _LIST_NUMBER.match(text[start : mark + 1]) or _INITIALS.match(text, mark - 1):
+    if _LIST_NUMBER.match(text[start : mark + 1]):
         return False
-    if any(rule.search(lead) for rule in (_ABBREVIATION, _INITIAL, _GERMAN_ORDINAL)):
+    if _ABBREVIATION.search(lead):
+        return bool(_ENDS_SENTENCE_ANYWAY.search(lead)) and _OPENER.match(text, end) is not None
+    if _DAY.search(lead) and _MONTH.match(text, end):
+        return False
+    if _GERMAN_ORDINAL.search(lead):
+        return _OPENER.match(text, end) is not None or _GERMAN_OPENER.match(text, end) is not None
+    if _SINGLE.search(lead) and _NEXT_INITIAL.match(text, end):
+        return False
+    if _INITIAL.search(lead):
         return _OPENER.match(text, end) is not None
     return _next_begins_sentence(text, end)
 
 
 def _next_begins_sentence(text: str, end: int) -> bool:
-    return not text[end : end + 8].lstrip()[:1].islower()
+    following = text[end : end + 8].lstrip()
+    return not following or not following[0].islower()
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the span without surrounding blanks, unless it has nothing else."""
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    if kept := piece.strip():
-        yield Span(start, start + len(kept))
+def _trim(text: str, start: int, end: int) -> Span | None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end) if start < end else None

@@ -3,15 +3,20 @@
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from core.generation.claims.schema import Missing, WrittenClaim
 from core.text.characters import visible
 
 _LONGEST = 5_000
-"""Characters that are kept of an object which has not ended; what is longer is lost."""
-_OBJECT = re.compile(r'\{(?=\s*")(?:[^{}"]|"(?:[^"\\]|\\.)*+")*+\}', re.DOTALL)
-"""A whole object without another one in it; in a string its beginning has a backslash."""
+"""Characters from the end of one claim to that of the next; where there are more, it is lost."""
+_MOST_BEGUN = 12
+"""Objects begun since the last claim that may be the one which ends: the latest of them."""
+_PIECE = re.compile(r"[^}]*\}|[^}]+")
+_OBJECT = re.compile(r'\{\s*"')
+"""How an object begins; in a string a quotation mark has a backslash before it."""
 _MISSING = re.compile(rf'"missing"\s*:\s*"({Missing.PART}|{Missing.ALL})"')
+_DECODER = json.JSONDecoder(strict=False)
 
 
 class JsonReader:
@@ -25,29 +30,34 @@ class JsonReader:
         """What came since the last claim."""
 
     def feed(self, text: str) -> Iterator[WrittenClaim | Missing]:
-        """Yield what `text` ends: first what is missing, then the claims in order."""
-        self._text += text
+        """Yield what `text` ends, in order."""
+        for piece in _PIECE.findall(text):
+            self._text = (self._text + piece)[-_LONGEST:]
+            if piece.endswith("}"):
+                yield from self._ended()
+
+    def _ended(self) -> Iterator[WrittenClaim | Missing]:
+        """Yield what the last bracket has ended."""
         if '"missing"' in self._text and (missing := _MISSING.search(self._text)) is not None:
             yield Missing(missing[1])
-        place = done = 0
-        while "}" in text and (found := _OBJECT.search(self._text, place)) is not None:
-            place = found.start() + 1
-            if (claim := _claim_in(found.group())) is not None:
-                place = done = found.end()
-                yield claim
-        self._text = self._text[done:][-_LONGEST:]
+        if '"text"' not in self._text:
+            return
+        begun = [found.start() for found in _OBJECT.finditer(self._text)]
+        for start in begun[-_MOST_BEGUN:]:
+            value = self._object(start)
+            if value is not None and isinstance(text := value.get("text"), str):
+                self._text = ""
+                example = value.get("example") is True
+                yield WrittenClaim(visible(text), _integers(value.get("sentences", [])), example)
+                return
 
-
-def _claim_in(written: str) -> WrittenClaim | None:
-    """Return the claim that an object is; None: it is none, or it is broken."""
-    try:
-        value = json.loads(written, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    if len(written) > _LONGEST or not isinstance(text := value.get("text"), str):
-        return None
-    numbers = _integers(value.get("sentences", []))
-    return WrittenClaim(visible(text), numbers, example=value.get("example") is True)
+    def _object(self, start: int) -> dict[str, Any] | None:
+        """Return the object from `start` to the end; None: there is none."""
+        try:
+            value, end = _DECODER.raw_decode(self._text, start)
+        except (ValueError, RecursionError):
+            return None
+        return value if end == len(self._text) else None
 
 
 def _integers(value: object) -> tuple[int, ...] | None:

@@ -19,6 +19,8 @@ _NUMBERS = re.compile(
 _LAST_NUMBERS = re.compile(_NUMBERS.pattern + "$")
 _NUMBER = re.compile(r"\d+")
 _CLOSERS = ".!?…,;:)\"'”’»*_"
+_LONGEST = 4_000
+"""Characters of a block or a line; what is longer is taken as it is."""
 _REFUSALS = {NOT_COVERED: Missing.ALL, PARTLY_COVERED: Missing.PART}
 
 
@@ -26,16 +28,29 @@ class LineReader:
     """Gives each claim with the line that ends it; no text is an error."""
 
     def __init__(self) -> None:
+        self._line = ""
         self._block: list[str] = []
         """Lines of code or rows of a table, which the line below may give their numbers."""
         self._fence: Fence | None = None
         self._begins_paragraph = False
 
-    def feed(self, line: str) -> Iterator[WrittenClaim | Missing]:
-        """Yield what a whole line says, or ends."""
+    def feed(self, text: str) -> Iterator[WrittenClaim | Missing]:
+        """Yield what the lines say that end in `text`; a line that is too long ends earlier."""
+        *ended, self._line = (self._line + text).split("\n")
+        for line in ended:
+            for start in range(0, max(len(line), 1), _LONGEST):
+                yield from self._read(line[start : start + _LONGEST])
+
+    def close(self) -> Iterator[WrittenClaim | Missing]:
+        """Yield what the last line says."""
+        yield from self.feed("\n")
+        yield from self._end_block()
+
+    def _read(self, line: str) -> Iterator[WrittenClaim | Missing]:
         if self._fence is not None:
             self._block.append(line)
-            if is_closing(line, self._fence):
+            is_too_long = sum(map(len, self._block)) > _LONGEST
+            if is_closing(line, self._fence) or is_too_long:
                 self._fence = None
             return
         bare = line.strip()
@@ -45,9 +60,9 @@ class LineReader:
         elif self._block and not bare:
             return
         elif self._block and (numbers := _NUMBERS.fullmatch(bare)) is not None:
-            yield from self.close(numbers.group())
+            yield from self._end_block(numbers.group())
         else:
-            yield from self.close()
+            yield from self._end_block()
             self._fence = fence_opened_by(line)
             if self._fence is not None or is_row:
                 self._block = [line]
@@ -67,8 +82,7 @@ class LineReader:
             yield WrittenClaim(before + text, numbers, is_example)
             self._begins_paragraph = False
 
-    def close(self, numbers: str = "") -> Iterator[WrittenClaim]:
-        """Yield the block that ends, which these numbers stand below."""
+    def _end_block(self, numbers: str = "") -> Iterator[WrittenClaim]:
         text, self._block = "\n".join(self._block), []
         if text:
             if not numbers and (cited := _LAST_NUMBERS.search(text)) is not None:

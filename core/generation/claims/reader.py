@@ -16,8 +16,12 @@ ClaimOrRefusal = Claim | NotCovered
 
 MOST_NUMBERS = 16
 """Sentences of one claim; a claim that names more is about nothing in particular."""
-_JSON = re.compile(r'\s*(?:`{3,9}[ \t]*json|(?:\[\s*)?\{\s*["\n])', re.IGNORECASE)
-"""How a line begins from which on an answer is JSON."""
+_JSON = re.compile(r"`{3,9}[ \t]{0,9}json|(?:\[\s*)?\{", re.IGNORECASE)
+"""How an answer in JSON begins."""
+_LATER_JSON = re.compile(
+    r"\s*(?:```+[ \t]*json|(?:\[\s*)?\{\s*(?:\"(?:claims|text)\"\s*:|$))", re.IGNORECASE
+)
+"""How a line begins from which on an answer is JSON after all."""
 
 
 class AnswerReader:
@@ -36,6 +40,7 @@ class AnswerReader:
         """None: as far as is known, it is written in lines."""
         self._line = ""
         """One that has not ended."""
+        self._has_lines = False
         self._is_refused = False
 
     def feed(self, text: str) -> Iterator[Claim]:
@@ -43,15 +48,15 @@ class AnswerReader:
         text = visible(text)
         while self._json is None:
             line, feed, text = text.partition("\n")
-            line = self._line + line
-            self._line = line + feed
-            if _JSON.match(self._line):
-                self._json, text = JsonReader(), self._line + text
+            self._line = self._line + line if self._has_lines else (self._line + line).lstrip()
+            if self._is_json(has_ended=bool(feed)):
+                self._json, text = JsonReader(), f"{self._line}{feed}{text}"
             elif not feed:
                 return
             else:
-                self._line = ""
-                yield from self._take(self._lines.feed(line))
+                ended, self._line = self._line, ""
+                self._has_lines = self._has_lines or bool(ended)
+                yield from self._take(self._lines.feed(f"{ended}\n"))
         yield from self._take(self._json.feed(text))
 
     def close(self) -> Iterator[ClaimOrRefusal]:
@@ -62,6 +67,12 @@ class AnswerReader:
             yield from self._take(self._lines.close())
         if self._is_refused:
             yield NotCovered()
+
+    def _is_json(self, *, has_ended: bool) -> bool:
+        """Return whether JSON begins with the line."""
+        if not self._has_lines:
+            return _JSON.match(self._line) is not None
+        return has_ended and _LATER_JSON.match(self._line) is not None
 
     def _take(self, written: Iterable[WrittenClaim | Missing]) -> Iterator[Claim]:
         for one in written:

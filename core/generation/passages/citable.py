@@ -15,7 +15,10 @@ _PUNCTUATED = re.compile(rf"[.!?…{MARKS}][\"'”’»」』）)\]]*\s*$", re.M
 _ENDS = re.compile(rf"[.!…！{STOPS}][\"'”’»」』）)\]]*$")
 _ASKS = re.compile(rf"[?;{QUESTIONS}][\"'”’»」』）)\]]*$")
 _STARTS_SMALL = re.compile(r"(?!`)[\W_]*[a-zß-öø-ÿа-яα-ω]")
-_CONTINUES = re.compile(r"\(|\W*(?:also|and|but|or|where|which|[a-z]{3,}s)\s")
+_CONTINUES = re.compile(
+    r"\(\w\)|\W*(?:also|and|but|or|where|which"
+    r"|[a-z]{3,}s\s+(?:an?|the|this|that|these|how|what|why|which|some|several|its|their|both))\s"
+)
 """What goes on after a formula or a reference that the text left out: "shows the curve"."""
 _CAPTION = re.compile(
     r"\(?(?:Figure|Fig\.|Table|Listing|Exhibit|Image|Photo|Abb\.|Abbildung|Tabelle|Figura|Tableau)"
@@ -74,12 +77,7 @@ def is_ended(text: str) -> bool:
 
 
 def is_exercise(headings: Sequence[str]) -> bool:
-    """Return whether the headings are above exercises, or above what is read elsewhere.
-
-    What stands below a heading that asks answers it.
-    """
-    if headings and _ASKS.search(headings[-1]):
-        return False
+    """Return whether the headings are above exercises, or above what is read elsewhere."""
     return any(_EXERCISE_HEADING.fullmatch(heading) for heading in headings)
 
 

@@ -36,10 +36,12 @@ def defined_term(question: str) -> str | None:
 def terms_of_entry(entry: str) -> list[str]:
     """Return what an entry of a definition or option list defines.
 
-    Of `-j N, --jobs N: Use N threads.` that is each option without its argument.
+    Of `-j N, --jobs N: Use N threads.` that is each option without its argument, and of
+    `open(file, mode): ...` the name of the function.
     """
     names = _ENTRY_NAMES.match(entry)
-    parts = names["names"].replace("`", "").split(", ") if names else []
+    written = names["names"].replace("`", "").partition("(")[0] if names else ""
+    parts = written.split(", ") if written else []
     return [_OPTION.sub(r"\g<name>", part).strip() for part in parts]
 
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import time
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass, field
@@ -45,6 +46,8 @@ _TOKENS_TO_GRADE = 512
 """Thinking included."""
 _MOST_WITHOUT_ODDS = 2
 """Replies in a row without a verdict in their log-probabilities, before none are asked for."""
+_ODDS_AGAIN = 600.0
+"""Seconds after which they are asked for again: a server may have been replaced meanwhile."""
 _BEST_GRADE = 10.0
 _GRADE = Schema(
     "grade",
@@ -73,6 +76,8 @@ class ModelJudge:
     """Seconds that a claim waits at most."""
     _without_odds: int = field(default=0, init=False)
     """Replies in a row without a verdict in their log-probabilities."""
+    _odds_again: float = field(default=0.0, init=False)
+    """When log-probabilities are asked for again, by `time.monotonic()`."""
 
     @property
     def name(self) -> str:
@@ -135,13 +140,15 @@ class ModelJudge:
         """
         deadline = Deadline.after(self.wait)
         try:
-            if self._without_odds < _MOST_WITHOUT_ODDS:
+            if self._tells_odds():
                 request = _request(asked.system, asked.user, _ONE_WORD, likeliest=_LIKELIEST)
                 end = await self._end(request, deadline, report)
                 likely = yes_over_no(end.logprobs[0]) if end.logprobs else None
-                self._without_odds = 0 if likely is not None else self._without_odds + 1
                 if likely is not None:
+                    self._without_odds = 0
                     return likely
+                self._without_odds += 1
+                self._odds_again = time.monotonic() + _ODDS_AGAIN
             if asked.graded is None:
                 return None
             request = _request(*asked.graded, _TOKENS_TO_GRADE, schema=_GRADE)
@@ -153,6 +160,12 @@ class ModelJudge:
         if grade is None:
             logger.warning("the judge %s gave no grade", self.name)
         return grade
+
+    def _tells_odds(self) -> bool:
+        """Return whether log-probabilities are worth asking for."""
+        if self._without_odds < _MOST_WITHOUT_ODDS:
+            return True
+        return time.monotonic() >= self._odds_again
 
     async def _end(self, request: ChatRequest, deadline: Deadline, report: Report) -> ChatEnd:
         """Return the whole reply.

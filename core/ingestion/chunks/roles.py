@@ -12,7 +12,7 @@ MOSTLY_QUESTIONS = 0.6
 FEWEST_QUESTIONS = 3
 """A section with so many questions, and so large a share of them, asks and does not tell."""
 _EXERCISES = re.compile(
-    r"[\W\d]*(?:exercises?|problems|problem sets?|quiz(?:zes)?"
+    r"[\W\d]*(?!frequently asked)(?:exercises?|problems|problem sets?|quiz(?:zes)?"
     r"|(?:\w+[ -]){0,2}(?:exercises|questions)|übungen|übungsaufgaben|aufgaben)\W*",
     re.I,
 )

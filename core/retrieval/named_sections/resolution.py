@@ -64,7 +64,8 @@ def find_sections(
     if reference.number is not None:
         return _by_number(reference.number, sections)
     folded = _fold(reference.name)
-    exact = [s for s in sections if folded in {_fold(s.title), _fold(without_number(s.title))}]
+    alike = (s for s in sections if folded in {_fold(s.title), _fold(without_number(s.title))})
+    exact = list(alike) if folded else []
     likely = [] if exact or not reference.by_words else _by_words(folded, sections)
     return exact or (likely if len({section.title for section in likely}) == 1 else [])
 

@@ -8,8 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
 from core.models import QuoteStatus
+
+Offsets = NDArray[np.int32]
 
 # Below this many letters and digits, any book holds almost any phrase.
 _FEWEST_LETTERS = 12
@@ -24,24 +27,34 @@ _CANDIDATES = 3
 # stock phrases alone; one that mostly matches needs less than one that partly does.
 _EVIDENCE_NEEDED = 42.0
 _EVIDENCE_PER_SHARE = 30.0
+_LOWEST_SHARE = 0.1
+_LOWEST_SCORE = 0.6
 
 # The tail of a long gap is cheap: a dropped clause is one alteration, not thirty.
 _LONG_GAP = 4
 _LONG_GAP_COST = 0.5
 
+_DOCUMENT_BREAK = "\n"  # no letter, so no quote matches across it
+
 
 @dataclass(frozen=True, slots=True)
 class QuoteMatch:
-    """Where a quote stands in the book, and how closely it agrees."""
+    """Where a quote stands in the book, and how closely it agrees.
+
+    Attributes:
+        status: `verbatim` when all letters and digits agree in order, whatever
+            stands between them; `altered` when most of them do.
+        document_id: The document, none when not found.
+        char_start: First character of the passage in the document's own text.
+        char_end: One past its last letter or digit.
+        score: 0 to 1, likeness of the aligned part of the quote to the passage.
+    """
 
     status: QuoteStatus
-    """`verbatim` when all letters and digits agree in order; `altered` when most of them do."""
     document_id: str | None = None
     char_start: int = 0
     char_end: int = 0
-    """The passage in the document's own text, up to its last letter or digit."""
     score: float = 0.0
-    """0 to 1, likeness of the aligned part of the quote to the passage."""
 
 
 _NOT_FOUND = QuoteMatch(QuoteStatus.NOT_FOUND)
@@ -57,6 +70,14 @@ class _Alignment:
     book_end: int
     evidence: float
 
+    def convinces(self, length: int) -> bool:
+        """Return whether this is no chance likeness in a quote of `length`."""
+        share = self.evidence / length
+        return (
+            share >= _LOWEST_SHARE
+            and self.evidence >= _EVIDENCE_NEEDED - _EVIDENCE_PER_SHARE * share
+        )
+
 
 class BookText:
     """A book in which quotes can be located; immutable, safe to share by threads.
@@ -70,8 +91,7 @@ class BookText:
         """Read `documents`, pairs of id and text, in the book's order."""
         folded = [_fold(text) for _, text in documents]
         self._ids = [document_id for document_id, _ in documents]
-        # A line feed is no letter, so that no quote matches across it.
-        self._text = "\n".join(letters for letters, _ in folded)
+        self._text = _DOCUMENT_BREAK.join(letters for letters, _ in folded)
         lengths = np.array([len(letters) for letters, _ in folded], np.int64)
         self._ends = np.cumsum(lengths + 1) - 1
         offsets = [np.append(places, np.int32(-1)) for _, places in folded]
@@ -92,39 +112,33 @@ class BookText:
         # A short phrase that is used all over the book points nowhere.
         if information(quote) - 2 * math.log2(self._text.count(quote)) < _FEWEST_LETTERS:
             return _NOT_FOUND
-        found = _Alignment(0, len(quote), at, at + len(quote), len(quote))
-        return self._match(QuoteStatus.VERBATIM, found, quote)
+        return self._match(
+            QuoteStatus.VERBATIM, _Alignment(0, len(quote), at, at + len(quote), len(quote)), quote
+        )
 
     def _altered(self, quote: str) -> QuoteMatch | None:
         alignments = (self._align(quote, start, end) for start, end in self._windows(quote))
         best = max(alignments, key=lambda found: (found.evidence, -found.book_start), default=None)
-        if best is None:
+        if best is None or not best.convinces(len(quote)):
             return None
-        needed = _EVIDENCE_NEEDED - _EVIDENCE_PER_SHARE * best.evidence / len(quote)
-        if best.evidence < needed:
-            return None
-        # In a window with room to spare, the ends of a quote may as well match strays far away.
-        floor, ceiling = self._document_span(best.book_start)
-        start = max(floor, best.book_start - best.quote_start)
-        end = min(ceiling, best.book_end + len(quote) - best.quote_end)
-        again = self._align(quote, start, end)
-        best = again if again.evidence >= best.evidence else best
-        return self._match(QuoteStatus.ALTERED, best, quote)
+        match = self._match(QuoteStatus.ALTERED, self._tightened(quote, best), quote)
+        return match if match.score >= _LOWEST_SCORE else None
 
     def _match(self, status: QuoteStatus, found: _Alignment, quote: str) -> QuoteMatch:
-        from rapidfuzz.distance import Levenshtein
-
         mine = quote[found.quote_start : found.quote_end]
         return QuoteMatch(
             status,
-            self._ids[np.searchsorted(self._ends, found.book_start)],
+            self._ids[self._document_at(found.book_start)],
             int(self._offsets[found.book_start]),
             int(self._offsets[found.book_end - 1]) + 1,
             Levenshtein.normalized_similarity(mine, self._text[found.book_start : found.book_end]),
         )
 
+    def _document_at(self, position: int) -> int:
+        return int(np.searchsorted(self._ends, position))
+
     def _document_span(self, position: int) -> tuple[int, int]:
-        document = np.searchsorted(self._ends, position)
+        document = self._document_at(position)
         return int(self._ends[document - 1]) + 1 if document else 0, int(self._ends[document])
 
     def _windows(self, quote: str) -> Iterator[tuple[int, int]]:
@@ -134,11 +148,7 @@ class BookText:
         hits = np.flatnonzero(wanted[self._grams])
         if not len(hits):
             return
-        buckets = self._grams[hits]
-        rarity = np.log2(len(self._grams) / np.bincount(buckets)[buckets])
-        mass = np.concatenate(([0.0], np.cumsum(rarity)))
-        ends = np.minimum(hits + len(quote), self._ends[np.searchsorted(self._ends, hits)])
-        votes = mass[np.searchsorted(hits, ends)] - mass[:-1]  # of the window from each hit on
+        votes = self._votes(hits, len(quote))
         margin = 32 + len(quote) // 4
         for _ in range(_CANDIDATES):
             best = int(np.argmax(votes))
@@ -151,18 +161,24 @@ class BookText:
             first, last = np.searchsorted(hits, [start - reach, start + reach + 1])
             votes[first:last] = 0.0
 
+    def _votes(self, hits: NDArray[np.int64], length: int) -> NDArray[np.float64]:
+        """Return, for the window starting at each hit, the rarity of its hits."""
+        buckets = self._grams[hits]
+        rarity = np.log2(len(self._grams) / np.bincount(buckets)[buckets])
+        mass = np.concatenate(([0.0], np.cumsum(rarity)))
+        ends = np.minimum(hits + length, self._ends[np.searchsorted(self._ends, hits)])
+        votes: NDArray[np.float64] = mass[np.searchsorted(hits, ends)] - mass[:-1]
+        return votes
+
     def _align(self, quote: str, start: int, end: int) -> _Alignment:
         """Return the best stretch of an alignment with one window of the book."""
-        from rapidfuzz.distance import Levenshtein
-
         window = self._text[start:end]
         best = _Alignment(0, 0, start, start, 0.0)
         evidence, quote_start, book_start = 0.0, 0, 0
         for step in Levenshtein.opcodes(quote, window):
             mine, theirs = step.src_end - step.src_start, step.dest_end - step.dest_start
             if step.tag != "equal":
-                gap = max(mine, theirs)
-                evidence -= min(gap, _LONG_GAP) + _LONG_GAP_COST * max(0, gap - _LONG_GAP)
+                evidence -= _gap_cost(max(mine, theirs))
                 continue
             if evidence <= 0:
                 evidence, quote_start, book_start = 0.0, step.src_start, step.dest_start
@@ -173,10 +189,51 @@ class BookText:
                 )
         return best
 
+    def _tightened(self, quote: str, found: _Alignment) -> _Alignment:
+        """Return `found` with its ends put right.
+
+        In a window with room to spare the first and last letters of a quote may as
+        well match strays far away; without the room they fall into place.
+        """
+        floor, ceiling = self._document_span(found.book_start)
+        start = max(floor, found.book_start - found.quote_start)
+        end = min(ceiling, found.book_end + len(quote) - found.quote_end)
+        again = self._align(quote, start, end)
+        return self._grown(quote, again if again.evidence >= found.evidence else found)
+
+    def _grown(self, quote: str, found: _Alignment) -> _Alignment:
+        """Return `found` grown over equal letters and to the ends of its words."""
+        before, after = found.quote_start, found.quote_end
+        shift_before, shift_after = found.book_start - before, found.book_end - after
+        while before and (
+            self._inside_word(before + shift_before)
+            or self._has(quote[before - 1], before + shift_before - 1)
+        ):
+            before -= 1
+        while after < len(quote) and (
+            self._inside_word(after + shift_after) or self._has(quote[after], after + shift_after)
+        ):
+            after += 1
+        return _Alignment(before, after, before + shift_before, after + shift_after, found.evidence)
+
+    def _has(self, letter: str, position: int) -> bool:
+        return 0 <= position < len(self._text) and self._text[position] == letter
+
+    def _inside_word(self, position: int) -> bool:
+        """Return whether nothing stood between this letter and the one before."""
+        if not 0 < position < len(self._text):
+            return False
+        before, here = self._offsets[position - 1 : position + 1]
+        return bool(before >= 0 and 0 <= here - before <= 1)
+
 
 def information(letters: str) -> int:
     """Return how many Latin letters say as much: a Chinese character is worth about three."""
     return len(letters) + 2 * sum("\u2e80" <= letter <= "\u9fff" for letter in letters)
+
+
+def _gap_cost(length: int) -> float:
+    return min(length, _LONG_GAP) + _LONG_GAP_COST * max(0, length - _LONG_GAP)
 
 
 def _gram_buckets(text: str) -> NDArray[np.uint32]:
@@ -192,7 +249,7 @@ def _gram_buckets(text: str) -> NDArray[np.uint32]:
     return value >> np.uint32(32 - _BUCKET_BITS)
 
 
-def _fold(text: str) -> tuple[str, NDArray[np.int32]]:
+def _fold(text: str) -> tuple[str, Offsets]:
     """Return the folded letters and digits of `text`, and where each stood."""
     table = {character: _fold_character(character) for character in set(text)}
     folded = [table[character] for character in text]

@@ -1,6 +1,6 @@
 """Finds the parts of an edition that a quote may stand in, by the words that it has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,21 +51,24 @@ async def windows(
     dense = np.zeros(opened.edition.dimensions, np.float32) if direction is None else direction
     query = SearchQuery(dense, words, weighted(opened.terms, words), limit=_LIKELIEST)
     hits = await index.search(opened.parts, query)
+    score = [one.bm25 if direction is None else one.cosines for one in hits]
     entries = [
         (float(value), place, int(number))
-        for place, one in enumerate(hits)
-        for number, value in zip(
-            one.ids, one.bm25 if direction is None else one.cosines, strict=True
-        )
+        for place, (one, values) in enumerate(zip(hits, score, strict=True))
+        for number, value in zip(one.ids, values, strict=True)
         if value > 0
     ]
     reach = 1 + len(quote) // _LETTERS_A_CHUNK
-    near: dict[int, set[int]] = {}
-    for _, place, number in sorted(entries, reverse=True)[:_LIKELIEST]:
-        near.setdefault(place, set()).update(range(max(0, number - reach), number + reach + 1))
     found: list[ChunkWindow] = []
     for place, part in enumerate(opened.parts):
-        chunks = await index.fetch(part.collection, sorted(near.get(place, ())))
+        likeliest = sorted(entries, reverse=True)[:_LIKELIEST]
+        numbers = {
+            near
+            for _, own, number in likeliest
+            if own == place
+            for near in range(max(0, number - reach), number + reach + 1)
+        }
+        chunks = await index.fetch(part.collection, sorted(numbers))
         found += runs(opened.own(c for c in chunks if c.document_id not in part.hidden))
     return found
 
@@ -74,9 +77,18 @@ def runs(chunks: Iterable[Chunk]) -> list[ChunkWindow]:
     """Return the runs of neighbours among chunks in reading order."""
     found: list[list[Chunk]] = []
     for chunk in chunks:
-        before = found[-1][-1] if found else None
-        place = (chunk.document_id, chunk.chunk_index - 1)
-        if before is None or place != (before.document_id, before.chunk_index):
-            found.append([])
-        found[-1].append(chunk)
+        if found and _follows(found[-1][-1], chunk):
+            found[-1].append(chunk)
+        else:
+            found.append([chunk])
     return [ChunkWindow(tuple(run)) for run in found]
+
+
+def _follows(before: Chunk, chunk: Chunk) -> bool:
+    same = before.document_id == chunk.document_id
+    return same and chunk.chunk_index == before.chunk_index + 1
+
+
+def documents_of(found: Sequence[ChunkWindow]) -> list[tuple[str, str]]:
+    """Return the windows as the texts that a quote is located in, by their numbers."""
+    return [(str(number), window.text) for number, window in enumerate(found)]

@@ -69,7 +69,7 @@ def ending(done: Finished, *words: str) -> int:
         (["courses", "remove", "atlantis", "--yes"], ["atlantis"]),
         (["ask", ""], ["ask a question"]),
         (["ask", "  "], ["ask a question"]),
-        (["ask", "hi"], ["Happy to help", "at least 3 characters"]),
+        (["ask", "hi"], ["Ask me a question", "at least 3 characters"]),
         (["ask", "why? " * 250], ["1,249", "999"]),
         (["search", "ab"], ["at least 3"]),
         (["ask", COVERED, "--section", "The lampp post"], ["no section called", "The lamp"]),

@@ -213,7 +213,8 @@ class _Walk:
         self._flush()
         self._lone_term(self._at)
         self._marker = ""
-        self._entries.end()
+        if kind == "description":
+            self._entries.end()
         self._lists -= 1
 
     def _flush(self) -> None:

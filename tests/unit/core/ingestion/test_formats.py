@@ -198,48 +198,6 @@ def test_plain_text_has_paragraphs_lists_and_sure_headings() -> None:
     assert document.blocks[1].locator == {"line_start": 3, "line_end": 4}
 
 
-PROSE = "The ships carried salt, cloth and herring from port to port, and timber on the way back."
-LECTURES = (
-    f"LECTURE 3: THE HANSE\n\n{PROSE}\n\nGoods\n\n{PROSE}\n\nWhere they were sold\n\n"
-    f"- in Lübeck\n- in Bergen\n\nWar with Denmark\n\n{PROSE}\n{PROSE}\n"
-)
-POEM = "The Lamb\n\nLittle lamb who made thee\n\nDost thou know who made thee\n\nGave thee life\n\n"
-ADDRESS = "Jane Doe\n\nThe Old Mill\n\nBergen\n\n"
-
-
-def headings_of(text: str) -> list[tuple[str, int]]:
-    blocks = parsed(text.encode(), "a.txt").blocks
-    return [(one.text, one.level) for one in blocks if one.kind is BlockKind.HEADING]
-
-
-def test_short_lines_of_one_shape_are_headings_of_plain_text() -> None:
-    assert headings_of(LECTURES) == [
-        ("LECTURE 3: THE HANSE", 2),
-        ("Goods", 3),
-        ("Where they were sold", 3),
-        ("War with Denmark", 3),
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"Goods\n\n{PROSE}\n\nWar with Denmark\n\n{PROSE}\n",
-        f"{POEM}{PROSE}\n\n" * 3,
-        f"{ADDRESS}{PROSE}\n\n" * 3,
-        f"Ann\n\n{PROSE}\n\nBen\n\n{PROSE}\n\n" * 3,
-        f"Salt, cloth\n\n{PROSE}\n\nBergen.\n\n{PROSE}\n\nand timber\n\n{PROSE}\n\n"
-        f"Fixed it. (Ann)\n\n{PROSE}\n",
-        "Apples\n\nPears\n\nPlums\n\nCherries\n",
-        "".join(f"{PROSE[:-5]}\n\nPage {page} of nine\n\n{PROSE}\n\n" for page in range(6)),
-        "".join(f"Stanza {n}\n\nLittle lamb who made thee\nDost thou know\n\n" for n in "IVX"),
-    ],
-    ids=["two", "poem", "address", "speakers", "marks", "list", "pages", "stanzas"],
-)
-def test_other_short_lines_are_no_headings(text: str) -> None:
-    assert headings_of(text) == []
-
-
 def test_form_feeds_are_page_breaks() -> None:
     document = parsed(b"One.\n\fTwo.\n\n\fThree.", "a.txt")
     assert [(block.text, block.locator["page"]) for block in document.blocks] == [
