@@ -92,6 +92,8 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
         read = [terms] if piece.kind != TABLE else _rows(piece.quote, task.encode_terms)
         coverage = partial(inquiry.coverage, known=piece.known)
         own = numbers.without_parts(max(read, key=coverage, default=terms), piece.quote)
+        if piece.known and not coverage(own):
+            continue  # the question by itself does not point at it
         heading = headings[piece.chunk_number]
         covered = coverage(own) + heading.factor * coverage(heading.terms - own)
         score = WORDS * _factor(piece) * covered

@@ -79,8 +79,8 @@ async def test_an_option_is_shown_first_and_with_all_that_is_said_of_it(
     question: str, number: int
 ) -> None:
     best, *others = await shown(question, page(*OPTIONS))
-    assert best.strip("*") == OPTIONS[number] or f"**{OPTIONS[number]}**" in others
-    assert all(text.strip("*") in OPTIONS for text in (best, *others))
+    assert best.strip("*") == OPTIONS[number]
+    assert all(text.strip("*") in OPTIONS for text in others)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,7 @@ async def test_what_stands_before_entries_may_answer_by_itself() -> None:
         ("`-s`, `--sample=PERCENT`: Read a part.", ["-s", "--sample"]),
         ("`--color[=WHEN]`: Print colours.", ["--color"]),
         ("- Ebb tide: The water falls: slowly.", ["Ebb tide"]),
+        ("`open(file, mode, encoding)`: Open a file.", ["open"]),
         ("Fern, Bracken:\n\n- a plant", ["Fern", "Bracken"]),
         ("No term here", []),
     ],

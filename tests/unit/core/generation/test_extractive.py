@@ -258,6 +258,8 @@ def test_a_plain_sentence_is_citable_in_any_language(sentence: str) -> None:
     ("text", "says"),
     [
         ("pH is a measure of how acid a liquid is. Pure water has seven.", True),
+        ("pandas is a library for tables of numbers. It reads files.", True),
+        ("(formerly Saigon) lies on a river near the sea. It is large.", True),
         ("git stash puts your changes aside. It keeps them on a stack.", True),
         ("van Leeuwenhoek saw bacteria in 1676. He ground his own lenses.", True),
         ("The tide rises.\n\nmRNA carries the message to the ribosome.", True),
@@ -282,15 +284,17 @@ def test_what_goes_on_after_a_formula_says_nothing_by_itself() -> None:
 def test_nothing_under_a_heading_of_exercises_is_citable() -> None:
     of_exercises = chunk(TIDES, headings=("The Sea", "Review Questions"))
     assert not any(piece.citable for piece in cut([of_exercises]))
+    below = chunk(TIDES, headings=("Exercises", "What does the tide do?"))
+    assert not any(piece.citable for piece in cut([below]))
+    assert all(piece.citable for piece in cut([chunk(TIDES, headings=("The Sea", "Borrowing"))]))
 
 
 @pytest.mark.parametrize(
     "headings",
-    [("Frequently asked questions",), ("Other questions", "Why does the tide come twice?")],
+    [("Frequently asked questions",), ("Frequently Asked Questions", "Why are there two tides?")],
 )
 def test_the_answers_to_questions_that_are_headings_are_citable(headings: tuple[str, ...]) -> None:
     assert all(piece.citable for piece in cut([chunk(TIDES, headings=headings)]))
-    assert all(piece.citable for piece in cut([chunk(TIDES, headings=("The Sea", "Borrowing"))]))
 
 
 async def test_lines_of_slides_are_citable_without_full_stops() -> None:

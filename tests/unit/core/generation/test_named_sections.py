@@ -44,7 +44,8 @@ async def test_a_row_of_a_table_gives_the_definition_of_its_first_cell() -> None
         ("Version 3.1 is new.", True),
         ("New in 3.1.", True),
         ("Version 3.10 is new.", False),
-        ("Version 3.1.2 is new.", False),
+        ("Version 3.1.2 is new.", True),
+        ("v3.1 is new.", True),
         ("From 3 to 1", False),
         ("v13.1", False),
     ],
@@ -53,6 +54,7 @@ def test_a_number_of_several_parts_counts_as_a_whole(text: str, held: bool) -> N
     numbers = asked_numbers("What is new in 3.1?", encode_terms)
     assert numbers.are_held(text) is held
     terms = frozenset(encode_terms("3.1 new"))
+    assert asked_numbers("What is new in v3.1?", encode_terms).are_held(text) is held
     left = numbers.without_parts(terms, text)
     assert left == (terms if held else frozenset(encode_terms("new")))
     assert asked_numbers("What is new?", encode_terms).without_parts(terms, text) == terms

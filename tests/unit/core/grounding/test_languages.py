@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.grounding.languages import foreign_language
+from core.grounding.languages import foreign_language, is_in_another_language
 
 ENGLISH = "The keeper trims the wick of the lamp every four hours, and it is seen in this weather."
 GERMAN = "Der Wärter schneidet den Docht der Lampe alle vier Stunden, und das ist von See zu sehen."
@@ -30,3 +30,19 @@ def test_another_language_is_named_where_more_than_half_is_in_it(
     texts: list[str], language: str, found: str | None
 ) -> None:
     assert foreign_language(texts, language) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("Wer war Gutenberg und wann lebte er?", True),
+        ("Los Angeles population", False),
+        ("summary of Les Fleurs du mal", False),
+        ("when to use der die das", False),
+        ("How high is the tower?", False),
+    ],
+)
+def test_a_foreign_name_in_an_answered_question_is_no_language(
+    question: str, answered: bool
+) -> None:
+    assert is_in_another_language(question, "en", answered=True) is answered

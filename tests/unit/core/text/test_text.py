@@ -85,3 +85,18 @@ def test_tokens_are_counted_in_any_script(text: str, tokens: int) -> None:
 )
 def test_initials_end_no_sentence(sentence: str) -> None:
     assert sentences(f"{sentence} Then came another.") == [sentence, "Then came another."]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Am 3. Oktober 1990 wurde das Land vereint.",
+        "Seit 1. Januar gilt ein anderer Preis.",
+        "Dr. A. Smith works here.",
+        "Vol. I of the series is lost.",
+        "Compare e.g. The Wealth of Nations.",
+        "Caesar vs. The Senate is a play.",
+    ],
+)
+def test_dates_titles_and_abbreviations_end_no_sentence(sentence: str) -> None:
+    assert sentences(f"{sentence} Then came another.") == [sentence, "Then came another."]

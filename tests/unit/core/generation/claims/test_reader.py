@@ -385,3 +385,13 @@ def test_garbage_takes_no_more_than_linear_time(garbage: str, piece: int) -> Non
     read(text + "x", piece=piece)
     read('{"claims": [{"text": "' + text, piece=piece)
     assert time.process_time() - started < 8
+
+
+def test_code_that_looks_like_json_goes_on_in_lines() -> None:
+    text = f'{TREE} [1]\n\n```\n{{"name": 1}}\n```\n\n{ROOT} [2]'
+    assert [claim.text for claim in read(text) if isinstance(claim, Claim)][-1] == ROOT
+
+
+def test_a_claim_with_an_object_of_its_own_is_read() -> None:
+    text = json.dumps({"claims": [{"text": TREE, "meta": {"a": 1}, "sentences": [1]}]})
+    assert [claim.quotes for claim in read(text) if isinstance(claim, Claim)] == [IS_TREE]
