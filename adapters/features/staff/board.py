@@ -66,8 +66,8 @@ class QueueBoard:
     ) -> AsyncIterator[StandingCard]:
         """Have the card of a request, if it has one, show what the block makes of the request.
 
-        Where that cannot be shown at once, it is shown soon, without the name. Who may not change
-        the request claims no card.
+        Where that cannot be shown at once, it is shown soon, without the name. Whoever may not
+        change the request is refused before its card is claimed.
 
         Args:
             name: Of the reviewer who changes it; it is shown where they have taken it.

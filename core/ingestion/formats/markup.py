@@ -14,7 +14,7 @@ _BLANKS = re.compile(r"\s+")
 class Entries:
     """Gives each block its part in the entry that is being read; none outside of one.
 
-    Of entries inside one another, the inner one begins anew and ends the outer one.
+    Of entries inside one another, the inner one begins by itself and ends the outer one.
     """
 
     def __init__(self) -> None:

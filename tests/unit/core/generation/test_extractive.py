@@ -506,10 +506,13 @@ async def test_a_sentence_is_shown_again_for_what_the_follow_up_names(follow_up:
     assert any("Holm sails at 14" in text for text in found)
 
 
-async def test_a_sentence_is_not_shown_again_around_one_that_is_new() -> None:
+@pytest.mark.parametrize("follow_up", ["And the gulls?", "Tell me more.", "Go on."])
+async def test_a_sentence_is_not_shown_again_where_the_follow_up_does_not_name_it(
+    follow_up: str,
+) -> None:
     source = chunk(HARBOUR)
     said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
-    found = await texts("And the gulls?", source, history=[said], leans=True)
+    found = await texts(follow_up, source, history=[said], leans=True)
     assert found
     assert not any("Holm sails" in text for text in found)
 
