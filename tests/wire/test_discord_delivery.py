@@ -375,7 +375,7 @@ async def test_a_refused_token_or_intent_ends_the_bot_with_a_sentence(
         other = BotProcess(tmp_path, trial.server, {"DISCORD__TOKEN": token})
         await other.launch()
         assert await other.ended() == 78
-        assert "Discord refuses the token: copy it anew" in trial.bot.log
+        assert "Discord refuses the token: copy it again" in trial.bot.log
         trial.check_manners()
 
 

@@ -87,12 +87,14 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
     numbers = asked_numbers(task.question, task.encode_terms)
     headings = [_read_heading(c, task, inquiry, numbers) for c in task.evidence]
     scored: list[Scored] = []
-    for piece in filter(lambda piece: piece.citable, pieces):
+    citable = [piece for piece in pieces if piece.citable]
+    has_new = not all(piece.known for piece in citable)
+    for piece in citable:
         terms = frozenset(task.encode_terms(piece.quote))
         read = [terms] if piece.kind != TABLE else _rows(piece.quote, task.encode_terms)
         coverage = partial(inquiry.coverage, known=piece.known)
         own = numbers.without_parts(max(read, key=coverage, default=terms), piece.quote)
-        if piece.known and not coverage(own):
+        if has_new and piece.known and not coverage(own):
             continue  # the question by itself does not point at it
         heading = headings[piece.chunk_number]
         covered = coverage(own) + heading.factor * coverage(heading.terms - own)
