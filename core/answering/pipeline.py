@@ -38,7 +38,7 @@ from core.errors import (
 )
 from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall
 from core.generation.times import AnswerTimes
-from core.grounding.confidence import has_words, is_covered, located_of, outcome_of
+from core.grounding.confidence import is_close, is_covered, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
@@ -257,7 +257,7 @@ class Pipeline:
         """Return whether anything is written: there may be an answer, or a quote to explain."""
         signals = context.retrieval.signals
         best = outcome_of(located_of(signals), context.configuration)
-        is_near = context.asked.score_threshold is None and has_words(signals, context.mark)
+        is_near = context.asked.score_threshold is None and is_close(signals, context.mark)
         may_answer = self._is_answerable(context, draft) or is_near
         is_promising = may_answer and best is not Outcome.ABSTAINED
         if draft.quote_is_planted and context.asked.query_text == EXPLAIN_QUOTE:

@@ -10,7 +10,7 @@ from core.grounding.confidence import (
     answer_figures,
     confidence_of,
     coverage_figures,
-    has_words,
+    is_close,
     is_covered,
     located_of,
     outcome_of,
@@ -125,17 +125,26 @@ def test_what_is_like_the_question_and_has_its_words_covers_it(
 
 
 @pytest.mark.parametrize(
-    ("score", "coverage", "shown"),
-    [(0.47, 1.0, True), (0.31, 0.66, True), (0.31, 0.6, False), (0.29, 1.0, False)],
+    ("score", "coverage", "share", "shown"),
+    [
+        (0.41, 1.0, 0.0, True),
+        (0.42, 0.5, 0.8, True),
+        (0.41, 0.5, 0.7, False),
+        (0.31, 1.0, 0.2, False),
+        (0.09, 1.0, 1.0, False),
+    ],
 )
-def test_evidence_below_the_mark_is_shown_where_it_has_the_questions_words(
-    score: float, coverage: float, shown: bool
+def test_evidence_below_the_mark_is_shown_where_words_and_documents_agree(
+    score: float, coverage: float, share: float, shown: bool
 ) -> None:
-    assert has_words(EvidenceSignals(best_score=score, coverage=coverage), 0.5) is shown
+    signals = EvidenceSignals(best_score=score, coverage=coverage, document_share=share)
+    assert is_close(signals, 0.5) is shown
 
 
-def test_a_stricter_course_asks_more_of_evidence_that_has_the_words() -> None:
-    assert not has_words(EvidenceSignals(best_score=0.47, coverage=1.0), 0.9)
+def test_a_stricter_course_asks_more_of_evidence_below_its_mark() -> None:
+    signals = EvidenceSignals(best_score=0.47, coverage=1.0)
+    assert is_close(signals, 0.5)
+    assert not is_close(signals, 0.9)
 
 
 def test_what_was_asked_for_by_its_place_is_covered() -> None:
