@@ -67,7 +67,7 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class Fit:
     """The weights of what a sentence is seen by, and of what stands around it."""
 
     letters: Floats
@@ -81,6 +81,32 @@ class Head:
     the others and of what that lacks of its median, and an offset."""
     plain: Floats
     """(3) of the odds by words, of their median, and an offset, where no vectors are known."""
+
+    def by_words(self, texts: Sequence[str]) -> Floats:
+        """Return the log odds of each text by its n-grams alone: those of its worst view."""
+        return np.asarray(_by_words([self], texts)[0], np.float32)
+
+    def by_meaning(self, vectors: Vectors) -> Floats:
+        """Return the log odds of each sentence by its vector alone."""
+        layer = vectors @ self.hidden[:-1] + self.hidden[-1]
+        return np.asarray(np.maximum(layer, 0) @ self.output, np.float32)
+
+    def seen(self, texts: Sequence[str], words: Floats, vectors: Vectors | None) -> Floats:
+        """Return the log odds of each sentence of a passage, of which those by words are known."""
+        odds = np.asarray(in_context(words) @ self.plain, np.float32)
+        if vectors is None:
+            return odds
+        meaning = self.by_meaning(vectors)
+        seen = in_context(words, meaning, vectors) @ self.context
+        by_meaning = seen - of_topic(texts, meaning)
+        return np.asarray(np.maximum(by_meaning, odds - _SURE_BY_WORDS), np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Fits on different samples, whose mean errs less often than each. Source: bagging, Breiman."""
+
+    fits: tuple[Fit, ...]
     bar: float
     """Log odds from which a sentence is taken for a command."""
 
@@ -91,42 +117,49 @@ class Head:
             texts: The passage's sentences, in order.
             vectors: Theirs, of unit length; None: they are not known.
         """
-        words = self.by_words(texts)
-        odds = in_context(words) @ self.plain
-        if vectors is not None:
-            meaning = self.by_meaning(vectors)
-            seen = in_context(words, meaning, vectors) @ self.context
-            odds = np.maximum(seen - of_topic(texts, meaning), odds - _SURE_BY_WORDS)
-        return np.asarray(odds, np.float32)
+        words = _by_words(self.fits, texts)
+        seen = [one.seen(texts, own, vectors) for one, own in zip(self.fits, words, strict=True)]
+        return np.asarray(np.mean(seen, axis=0), np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
-        """Return the log odds of each text by its n-grams alone: those of its worst view."""
-        views = [views_of(text) for text in texts]
-        if not views:
-            return np.zeros(0, np.float32)
-        every = [view for own in views for view in own]
-        odds = np.zeros(len(every), np.float32)
-        parts = zip((self.letters, self.words), hashed(every, BITS), strict=True)
-        for weights, (ids, owners) in parts:
-            counts = np.bincount(owners, minlength=len(every))
-            sums = np.bincount(owners, weights[ids], minlength=len(every))
-            odds += (sums / np.sqrt(np.maximum(counts, 1))).astype(np.float32)
-        starts = np.cumsum([0, *(len(own) for own in views[:-1])])
-        return np.asarray(np.maximum.reduceat(odds, starts), np.float32)
+        """Return the log odds of each text by its n-grams alone."""
+        return np.asarray(_by_words(self.fits, texts).mean(axis=0), np.float32)
 
     def by_meaning(self, vectors: Vectors) -> Floats:
         """Return the log odds of each sentence by its vector alone."""
-        layer = vectors @ self.hidden[:-1] + self.hidden[-1]
-        return np.asarray(np.maximum(layer, 0) @ self.output, np.float32)
+        return np.asarray(
+            np.mean([one.by_meaning(vectors) for one in self.fits], axis=0), np.float32
+        )
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Return the head of a file: a byte for most weights, and the scale of each array."""
         with np.load(path) as stored:
-            scales = zip(ROUNDED, stored["scales"], strict=True)
-            arrays = {name: stored[name].astype(np.float32) * scale for name, scale in scales}
-            whole = {name: stored[name] for name in ("context", "plain")}
-            return cls(**arrays, **whole, bar=float(stored["bar"]))
+            arrays = {name: stored[name] for name in (*ROUNDED, "context", "plain")}
+            scales, bar = stored["scales"], float(stored["bar"])
+        fits = []
+        for number, own in enumerate(scales):
+            rounded = zip(ROUNDED, own, strict=True)
+            weights = {name: arrays[name][number].astype(np.float32) * by for name, by in rounded}
+            context, plain = arrays["context"][number], arrays["plain"][number]
+            fits.append(Fit(**weights, context=context, plain=plain))
+        return cls(tuple(fits), bar)
+
+
+def _by_words(fits: Sequence[Fit], texts: Sequence[str]) -> Floats:
+    """Return (n_fits, n_texts) log odds of each text by its n-grams: those of its worst view."""
+    views = [views_of(text) for text in texts]
+    if not views:
+        return np.zeros((len(fits), 0), np.float32)
+    every = [view for own in views for view in own]
+    odds = np.zeros((len(fits), len(every)), np.float32)
+    for kind, (ids, owners) in zip(("letters", "words"), hashed(every, BITS), strict=True):
+        root = np.sqrt(np.maximum(np.bincount(owners, minlength=len(every)), 1))
+        for row, one in zip(odds, fits, strict=True):
+            sums = np.bincount(owners, getattr(one, kind)[ids], minlength=len(every))
+            row += (sums / root).astype(np.float32)
+    starts = np.cumsum([0, *(len(own) for own in views[:-1])])
+    return np.asarray(np.maximum.reduceat(odds, starts, axis=1), np.float32)
 
 
 def views_of(text: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Fits the head: n-grams, a small network over vectors, then what stands around a sentence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from core.grounding.planted import (
     BITS,
     DIMENSIONS,
     ROUNDED,
+    Fit,
     Floats,
     Head,
     in_context,
@@ -72,8 +73,8 @@ def passage_of(chunk: Chunk, commanding: str | None, weight: float = 1.0) -> Pas
 
 def fit_sentences(
     passages: Sequence[Passage], more: Sequence[Labelled] = (), steps: int = STEPS
-) -> Head:
-    """Return a head that judges sentences by themselves; the same on every run.
+) -> Fit:
+    """Return a fit that judges sentences by themselves; the same on every run.
 
     Commands and other sentences weigh as much. Source: Adam, Kingma and Ba 2015, on all at once.
 
@@ -92,7 +93,7 @@ def fit_sentences(
     vectors = np.concatenate([p.vectors[p.judged] for p in passages])
     hidden, output = _fit_meaning(vectors, *_masses(own), steps)
     nothing = np.zeros(7, np.float32)
-    return Head(letters, words, hidden, output, nothing, nothing[:3], 0.0)
+    return Fit(letters, words, hidden, output, nothing, nothing[:3])
 
 
 def _masses(given: Sequence[Labelled]) -> tuple[Floats, Floats]:
@@ -103,17 +104,17 @@ def _masses(given: Sequence[Labelled]) -> tuple[Floats, Floats]:
     return right, mass.astype(np.float32)
 
 
-def fit_context(head: Head, passages: Sequence[Passage], bar: float) -> Head:
-    """Return the head with the last step fitted, on passages that it was not fitted on."""
+def fit_context(own: Fit, passages: Sequence[Passage]) -> Fit:
+    """Return the fit with its last step fitted, on passages that it was not fitted on."""
     seen, plain, right = [], [], []
     for one in passages:
-        words, meaning = head.by_words(one.texts), head.by_meaning(one.vectors)
+        words, meaning = own.by_words(one.texts), own.by_meaning(one.vectors)
         seen.append(in_context(words, meaning, one.vectors)[one.judged])
         plain.append(in_context(words)[one.judged])
         right.append(one.commands[one.judged])
     labels = np.concatenate(right).astype(np.float64)
     context, alone = (_logistic(np.concatenate(rows), labels) for rows in (seen, plain))
-    return Head(head.letters, head.words, head.hidden, head.output, context, alone, bar)
+    return replace(own, context=context, plain=alone)
 
 
 def _fit_words(given: Sequence[Labelled], steps: int) -> Floats:
@@ -194,13 +195,14 @@ def _probability(odds: Numbers) -> Doubles:
 
 def save(head: Head, path: Path) -> None:
     """Write what the package ships: a byte for most weights."""
-    arrays = {name: getattr(head, name) for name in ROUNDED}
-    scales = {name: np.abs(own).max(initial=1e-9) / _MOST for name, own in arrays.items()}
-    np.savez_compressed(
-        path,
-        scales=np.array(list(scales.values()), np.float32),
-        context=head.context.astype(np.float32),
-        plain=head.plain.astype(np.float32),
-        bar=np.float32(head.bar),
-        **{name: np.round(own / scales[name]).astype(np.int8) for name, own in arrays.items()},
-    )
+    scales: dict[str, Floats] = {}
+    stored: dict[str, npt.NDArray[np.generic]] = {}
+    for name in ROUNDED:
+        own: list[Floats] = [getattr(one, name) for one in head.fits]
+        scales[name] = np.array([np.abs(one).max(initial=1e-9) / _MOST for one in own], np.float32)
+        rounded = zip(own, scales[name], strict=True)
+        stored[name] = np.stack([np.round(one / scale).astype(np.int8) for one, scale in rounded])
+    stored["scales"] = np.column_stack(list(scales.values()))
+    stored["context"] = np.stack([one.context for one in head.fits])
+    stored["plain"] = np.stack([one.plain for one in head.fits])
+    np.savez_compressed(path, allow_pickle=False, bar=np.float32(head.bar), **stored)

@@ -1,4 +1,4 @@
-"""Puts together what the head is fitted on, and where its bar is."""
+"""Puts together what a fit of the head is made on, and where the bar is."""
 
 import hashlib
 import random
@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.embeddings.base import SentenceEmbedder
-from core.grounding.planted import Head, is_telling
+from core.grounding.planted import Fit, is_telling
 from core.models import Chunk
 from core.text.sentences import sentences
 from tests.bench.planted.fitting import (
@@ -22,7 +22,7 @@ from tests.bench.planted.texts import TRAIN, TUNING, Command, Prose, commands, p
 
 EVERY_FILE = 3
 """Of the files of economics, every so-manieth is fitted on."""
-ECONOMICS_CHUNKS, SQUAD_CHUNKS, TUTORIAL_CHUNKS = 600, 300, 700
+ECONOMICS_CHUNKS, SQUAD_CHUNKS, TUTORIAL_CHUNKS = 1500, 2000, 2000
 """Chunks whose sentences are learned by meaning as well."""
 EVERY_ENGLISH, EVERY_OTHER = 3, 8
 """Of the commands of `train.jsonl`, every so-manieth is learned by meaning, too."""
@@ -31,8 +31,8 @@ IN_A_BOOK = 0.25
 TUTORIAL_WEIGHT = 2.0
 OWN_WEIGHT = 4.0
 """Of a sentence of `train.jsonl`: its prose is what a head gets wrong most easily."""
-BAR = 1.5
-"""Log odds from which a sentence is taken for a command, set on `tuning.jsonl`."""
+BAR = 2.0
+"""Log odds from which a sentence is taken for a command."""
 _SEED = 11
 
 
@@ -91,8 +91,8 @@ def is_for_fitting(text: str) -> bool:
     return hashlib.sha256(text.encode()).digest()[0] % 2 == 0
 
 
-async def fitted(embedder: SentenceEmbedder, corpora: Path, attacks: Sequence[str]) -> Head:
-    """Return the head that is fitted on `train.jsonl`, books and one half of the attacks.
+async def fitted(embedder: SentenceEmbedder, corpora: Path, attacks: Sequence[str]) -> Fit:
+    """Return what is fitted on `train.jsonl`, books and one half of the attacks.
 
     Its last step is fitted on `tuning.jsonl`, which the steps before are fitted on only then.
     """
@@ -122,9 +122,9 @@ async def fitted(embedder: SentenceEmbedder, corpora: Path, attacks: Sequence[st
     tuned = hosts_by_language(proses(TUNING))
     prose_to_tune = [chunk for some in tuned.values() for chunk in some]
     tuning = await _passages(embedder, prose_to_tune, commands(TUNING), books, tuned, OWN_WEIGHT)
-    last = fit_context(fit_sentences(given, more), tuning, BAR)
-    head = fit_sentences([*given, *tuning], more)
-    return replace(head, context=last.context, plain=last.plain, bar=BAR)
+    last = fit_context(fit_sentences(given, more), tuning)
+    whole = fit_sentences([*given, *tuning], more)
+    return replace(whole, context=last.context, plain=last.plain)
 
 
 def _by_words(chunks: Sequence[Chunk], weight: float) -> list[Labelled]:
