@@ -55,8 +55,15 @@ class ScoreScale:
     """Raw evidence at the mark 0.5."""
 
     def score(self, evidence: RawEvidence) -> float:
-        """Return the similarity score, 0 to 1; no part of the evidence ever lowers it."""
-        raw = self.raw(evidence)
+        """Return the similarity score, 0 to 1; no part of the evidence ever lowers it.
+
+        A chunk with all of the question's words reaches the mark 0.3: of a bare term that the book
+        has, as "INR", the cosine says little.
+        """
+        scaled = self._scaled(self.raw(evidence))
+        return max(scaled, USABLE) if evidence.coverage >= 1.0 else scaled
+
+    def _scaled(self, raw: float) -> float:
         slope = (ANSWERABLE - USABLE) / (self.answerable_at - self.usable_at)
         if raw < self.usable_at:
             return USABLE * math.exp(slope / USABLE * (raw - self.usable_at))

@@ -70,6 +70,12 @@ def test_no_part_of_the_evidence_ever_lowers_a_score(
     assert scale.score(evidence) <= scale.score(stronger) + 1e-12
 
 
+@pytest.mark.parametrize("scale", _SCALES)
+def test_a_chunk_with_all_words_of_the_question_may_be_used(scale: ScoreScale) -> None:
+    assert scale.score(RawEvidence(-1.0, 0.0, 1.0)) >= USABLE
+    assert scale.score(RawEvidence(-1.0, 0.0, 0.3)) < USABLE
+
+
 @given(raw=st.floats(-0.7, 0.99), step=st.floats(1e-3, 0.1))
 def test_more_raw_evidence_always_shows_in_the_score(raw: float, step: float) -> None:
     scale = ScoreScale(1.0, 0.0, 0.0, usable_at=0.3, answerable_at=0.38)
