@@ -40,8 +40,9 @@ from core.storage.ingest_accounts import IngestAccounts
 Findings = AsyncIterator[Finding]
 _STRONGER = "take what 'openssl rand -base64 32' prints."
 _UNKNOWN = (
-    "it holds texts of courses that the database does not know: {courses}. Restore a database "
-    "that is as new as the index, or ingest them again"
+    "it holds texts of courses that the database does not know: {courses}. An ingestion that was "
+    "interrupted leaves them so: ingest them again; if the database was lost, restore one that is "
+    "as new as the index"
 )
 
 _NAMED = (

@@ -111,6 +111,7 @@ async def _ingest_one(
 
     if not sources:
         raise ConfigurationError(f"The course {course_id} has no sources in the course file.")
+    sources = list(dict.fromkeys(sources))  # named twice, each file would be another's double
     described = opened.course_file.course(course_id)
     known = described or await opened.catalogue.course(course_id)
     course = known or Course(course_id=course_id, title=_readable(course_id))

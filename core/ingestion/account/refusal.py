@@ -8,7 +8,7 @@ from core.ingestion.report import IngestReport
 from core.storage.ingest_accounts import LeftOutGroup
 
 _REASONS_NAMED = 3
-_NOTHING = "There is nothing to ingest."
+_NOTHING = "There is nothing to ingest: no source that was named has a file to read."
 
 
 class IngestionRefused(IngestionError):

@@ -247,6 +247,12 @@ def test_file_names_cannot_steer_the_terminal(glossator: CommandLine, book: Path
     assert "\x1b" not in done.out
 
 
+def test_a_source_named_twice_is_read_once(glossator: CommandLine, book: Path) -> None:
+    done = glossator.here("ingest", "arden", "arden", "--course", "arden", "--json")
+    assert (done.code, done.json["failed"]) == (0, [])
+    assert sorted(done.json["added"]) == sorted(FILES)
+
+
 def test_a_file_a_glob_and_a_folder_may_go_into_one_course(
     glossator: CommandLine, book: Path
 ) -> None:

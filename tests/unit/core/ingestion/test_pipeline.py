@@ -386,7 +386,10 @@ async def test_a_document_that_breaks_later_keeps_its_earlier_text(library: Libr
 async def test_nothing_to_ingest_is_one_sentence(library: Library) -> None:
     library.write({"a.md": "", "b.md": " "}, "blank")
     (library.folder / "nothing").mkdir()
-    for name, words in (("blank", "a.md: is empty; b.md: is empty."), ("nothing", "to ingest.")):
+    for name, words in (
+        ("blank", "a.md: is empty; b.md: is empty."),
+        ("nothing", "has a file to read."),
+    ):
         with pytest.raises(IngestionError) as refused:
             await library.ingest(name)
         assert refused.value.user_message.startswith("There is nothing to ingest")
