@@ -257,7 +257,8 @@ class Pipeline:
         """Return whether anything is written: there may be an answer, or a quote to explain."""
         signals = context.retrieval.signals
         best = outcome_of(located_of(signals), context.configuration)
-        is_near = context.asked.score_threshold is None and is_close(signals, context.mark)
+        has_evidence = context.asked.score_threshold is None and context.retrieval.evidence
+        is_near = bool(has_evidence) and is_close(signals, context.mark)
         may_answer = self._is_answerable(context, draft) or is_near
         is_promising = may_answer and best is not Outcome.ABSTAINED
         if draft.quote_is_planted and context.asked.query_text == EXPLAIN_QUOTE:

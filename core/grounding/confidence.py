@@ -16,11 +16,10 @@ OFFSET = -2.15
 """Log odds that an answer cites the right place, by the leading document's share of the
 evidence and the leading chunk's coverage of the question."""
 
-HELD_WORDS = 0.5
-ONE_DOCUMENT = 0.3
-ABOVE_MARK = 0.4
-"""What the best chunk's coverage and the leading document's share add to its score, and how far
-above a course's mark their sum has to be for evidence below the mark to be shown."""
+_COVERAGE, _DOCUMENT_SHARE = 0.5, 0.3
+"""What the leading chunk's coverage and the leading document's share add to the best score."""
+_ABOVE_MARK = 0.4
+"""How far above a course's mark this sum has to be for evidence below the mark to be shown."""
 COVERED = Path(__file__).with_name("covered.json")
 """What `python -m tests.bench.fit_covered` writes."""
 
@@ -38,14 +37,14 @@ def coverage_figures(signals: EvidenceSignals) -> dict[str, float]:
 def is_close(signals: EvidenceSignals, mark: float) -> bool:
     """Return whether evidence below a course's mark is shown as the closest all the same.
 
-    The best chunk has many of the question's words then, or one document most of the evidence.
-    docs/measuring.md has the figures.
+    The score, the leading chunk's coverage and the leading document's share, weighed, are well
+    above the mark then. docs/measuring.md says on what the weights were set.
 
     Args:
         mark: The score, 0 to 1, from which the course answers.
     """
-    added = HELD_WORDS * signals.coverage + ONE_DOCUMENT * signals.document_share
-    return signals.best_score + added >= mark + ABOVE_MARK
+    added = _COVERAGE * signals.coverage + _DOCUMENT_SHARE * signals.document_share
+    return signals.best_score + added >= mark + _ABOVE_MARK
 
 
 def is_covered(signals: EvidenceSignals) -> bool:

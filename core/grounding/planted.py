@@ -2,8 +2,8 @@
 
 It sees a sentence by the n-grams of its letters and words, in any language, and, where the index
 keeps its vector, by its meaning, and it compares both with the rest of the passage. Code and the
-targets of links do not hide the words around them. Nothing is embedded for it. Fitted by
-`python -m tests.bench.planted --train`.
+targets of links do not hide the words around them. Nothing is embedded for it. The last of its
+fits is made by `python -m tests.bench.planted --train`.
 """
 
 import re
@@ -91,8 +91,8 @@ class Fit:
         layer = vectors @ self.hidden[:-1] + self.hidden[-1]
         return np.asarray(np.maximum(layer, 0) @ self.output, np.float32)
 
-    def seen(self, texts: Sequence[str], words: Floats, vectors: Vectors | None) -> Floats:
-        """Return the log odds of each sentence of a passage, of which those by words are known."""
+    def log_odds(self, texts: Sequence[str], words: Floats, vectors: Vectors | None) -> Floats:
+        """Return the log odds of each sentence of a passage, given those by words."""
         odds = np.asarray(in_context(words) @ self.plain, np.float32)
         if vectors is None:
             return odds
@@ -104,7 +104,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Fits on different samples, whose mean errs less often than each. Source: bagging, Breiman."""
+    """Fits on different samples, of which the mean counts. Source: bagging, Breiman 1996."""
 
     fits: tuple[Fit, ...]
     bar: float
@@ -118,8 +118,9 @@ class Head:
             vectors: Theirs, of unit length; None: they are not known.
         """
         words = _by_words(self.fits, texts)
-        seen = [one.seen(texts, own, vectors) for one, own in zip(self.fits, words, strict=True)]
-        return np.asarray(np.mean(seen, axis=0), np.float32)
+        fits = zip(self.fits, words, strict=True)
+        odds = [one.log_odds(texts, own, vectors) for one, own in fits]
+        return np.asarray(np.mean(odds, axis=0), np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
         """Return the log odds of each text by its n-grams alone."""

@@ -114,9 +114,11 @@ def raw_evidence(
     """
     if not total:
         return RawEvidence(cosine, 0.0, 0.0)
-    held = sum(map(weights.__getitem__, weights.keys() & terms))
+    known = weights.keys() & terms
+    held = sum(map(weights.__getitem__, known))
     share = bm25 / (total * _LARGEST_TERM_WEIGHT)
-    return RawEvidence(cosine, min(1.0, share), min(1.0, held / total))
+    coverage = 1.0 if len(known) == len(weights) else min(1.0, held / total)
+    return RawEvidence(cosine, min(1.0, share), coverage)
 
 
 def terms_in(chunk: Chunk, terms: Terms) -> Sequence[int]:

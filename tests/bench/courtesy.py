@@ -2,7 +2,8 @@
 
 The lines in `courtesy.txt` are written for the purpose; what is no courtesy are the parts of
 questions about the shared books as well. That a message is courtesy alone is also learned from the
-made-up chats and from wishes to see an answer again. Every fourth line is not fitted on.
+made-up chats and from wishes to see an answer again, and that a single word of a question, also
+with a slip in it, is none. Every fourth line is not fitted on.
 """
 
 import asyncio
@@ -24,6 +25,8 @@ from tests.bench.speaking.labelled import TRAIN, labelled_in
 
 LINES = Path(__file__).with_name("courtesy.txt")
 _PARTS = re.compile(r"(?<=[.!?,:;])\s+")
+_WORD = re.compile(r"\b[^\W\d_]{4,}\b")
+_EVERY_WORD = 40
 _MOST_WORDS = 8
 
 
@@ -37,9 +40,16 @@ async def _run(corpora_folder: Path, models: Path, *, write: bool) -> None:
     plain = sorted(part for part in parts if 0 < len(part.split()) <= _MOST_WORDS)[::2]
     lines = kinds_of_lines(LINES)
     around = await _fitted([*lines["greeting"], *lines["plea"]], plain, models)
-    heads = {AROUND: around, ALONE: await _alone(lines, plain, models)}
+    heads = {AROUND: around, ALONE: await _alone(lines, [*plain, *_words(asked)], models)}
     if write:
         np.save(WEIGHTS, np.array([heads[AROUND], heads[ALONE]], np.float16))
+
+
+def _words(asked: list[str]) -> list[str]:
+    """Return some words of the questions, and some without one of their letters."""
+    known = {word for text in asked for word in _WORD.findall(text)}
+    drawn = sorted(known)[::_EVERY_WORD]
+    return [*drawn, *(word[: len(word) // 2] + word[len(word) // 2 + 1 :] for word in drawn[::2])]
 
 
 async def _alone(lines: dict[str, list[str]], plain: list[str], models: Path) -> Floats:

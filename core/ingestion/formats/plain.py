@@ -1,25 +1,17 @@
-"""Plain text: paragraphs, and headings where the author marked them or they all look alike."""
+"""Plain text: paragraphs, and headings only where the author marked them beyond doubt."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
 from core.ingestion.formats.decoding import decode_text
-from core.text.sentences import MARKS
 
 _UNDERLINE = re.compile(r"(={3,}|-{3,}|~{3,})\s*$")
 _LIST_ITEM = re.compile(r"(\s*)([-*•]|\d{1,3}[.)])\s+(?=\S)")
 _CHAPTER = re.compile(r"(?:CHAPTER|Chapter|PART|Part|APPENDIX|Appendix) (?:\d+|[IVXLC]+|[A-Z])\b")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+[A-Z]")
 _MAX_HEADING = 80
-_TITLE_WORDS, _TITLED = 8, 80
-"""Words of a title at most, and characters of the passage below it at least."""
-_TITLE_LEVEL = 3
-_ENDED = re.compile(rf"[.…:{MARKS}]\W*$")
-_FEWEST_TITLES = 3
-"""Fewer lines that look like titles may be anything else, such as a name below a letter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +27,11 @@ def parse_plain(data: bytes, *, charset: str | None = None) -> ParsedDocument:
     """Return a text file as paragraphs, list items and headings.
 
     A heading is a line of its own that is underlined, in capitals, begins with "Chapter 3" or
-    has a number of at least two parts, "2.1 Demand"; where three or more short lines without a
-    final mark stand above prose, these are, too. Form feeds count as page breaks.
+    has a number of at least two parts, "2.1 Demand". Form feeds count as page breaks.
     """
     decoded = decode_text(data, declared=charset)
-    passages = list(_passages(decoded.text))
-    titles = {above.start for above, below in pairwise(passages) if _is_title(above, below)}
-    if len(titles) < _FEWEST_TITLES:
-        titles = set()
-    blocks = [block for passage in passages for block in _blocks(passage, passage.start in titles)]
+    blocks = [block for passage in _passages(decoded.text) for block in _blocks(passage)]
     return document_of(None, blocks, warnings=decoded.warnings)
-
-
-def _is_title(above: _Passage, below: _Passage) -> bool:
-    """Return whether a passage is a short line without a final mark, and prose stands below it."""
-    line, prose = above.lines[0].strip(), " ".join(below.lines)
-    is_short = len(line) <= _MAX_HEADING and len(line.split()) <= _TITLE_WORDS
-    is_bare = line[0].isupper() and line[-1].isalnum() and not above.lines[0][0].isspace()
-    is_prose = len(prose) >= _TITLED and _ENDED.search(prose) is not None and "   " not in prose
-    is_text = _LIST_ITEM.match(line) is None and _LIST_ITEM.match(prose) is None
-    return len(above.lines) == 1 and is_short and is_bare and is_prose and is_text
 
 
 def _passages(text: str) -> Iterator[_Passage]:
@@ -70,7 +47,7 @@ def _passages(text: str) -> Iterator[_Passage]:
             lines.append(line)
 
 
-def _blocks(passage: _Passage, is_title: bool) -> Iterator[Block]:
+def _blocks(passage: _Passage) -> Iterator[Block]:
     lines, start = list(passage.lines), passage.start
     if len(lines) > 1 and _is_underlined(lines[0], lines[1]):
         level = 1 if lines[1].startswith("=") else 2
@@ -78,9 +55,6 @@ def _blocks(passage: _Passage, is_title: bool) -> Iterator[Block]:
         lines, start = lines[2:], start + 2
     elif len(lines) == 1 and (level := _heading_level(lines[0].strip())):
         yield _block(passage, BlockKind.HEADING, lines[0].strip(), start, 1, level)
-        return
-    elif is_title:
-        yield _block(passage, BlockKind.HEADING, lines[0].strip(), start, 1, _TITLE_LEVEL)
         return
     for group in _items(lines):
         kind, level = BlockKind.PARAGRAPH, 0

@@ -100,8 +100,12 @@ async def main(options: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--train", action="store_true", help="make the last of the fits anew first")
-    parser.add_argument("--tuning", action="store_true", help="measure with what the bar is set on")
+    parser.add_argument(
+        "--train", action="store_true", help="make the last of the fits again first"
+    )
+    parser.add_argument(
+        "--tuning", action="store_true", help="measure with what the last step is fitted on"
+    )
     parser.add_argument("--corpora", type=Path, default=_CORPORA, metavar="FOLDER")
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="where the model is cached")
     asyncio.run(main(parser.parse_args()))

@@ -32,7 +32,7 @@ TUTORIAL_WEIGHT = 2.0
 OWN_WEIGHT = 4.0
 """Of a sentence of `train.jsonl`: its prose is what a head gets wrong most easily."""
 BAR = 2.0
-"""Log odds from which a sentence is taken for a command."""
+"""Log odds from which a sentence is taken for a command; docs/measuring.md says how it was set."""
 _SEED = 11
 
 

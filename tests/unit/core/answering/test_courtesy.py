@@ -22,7 +22,9 @@ def stage(models: Path) -> CourtesyStage:
     return CourtesyStage(LocalEmbedder(installed_model(), models, threads=1))
 
 
-@pytest.mark.parametrize("polite", ["hello", "thanks!", "ok great, thank you", "Vielen Dank!"])
+@pytest.mark.parametrize(
+    "polite", ["hello", "goodbye", "thanks!", "ok great, thank you", "Vielen Dank!"]
+)
 async def test_courtesy_gets_a_friendly_sentence(
     house: House, stage: CourtesyStage, polite: str
 ) -> None:
@@ -34,6 +36,11 @@ async def test_courtesy_gets_a_friendly_sentence(
     assert not writer.tasks
     assert not [*buttons_under(answer, quoted=False, private=True)]
     assert closing_line(answer).startswith("(no question,")
+
+
+@pytest.mark.parametrize("term", ["TRALI", "ferritn", "imatinib", "INR"])
+async def test_a_term_alone_is_no_courtesy(house: House, stage: CourtesyStage, term: str) -> None:
+    assert not (await house.agent(stages=[stage]).answer(asking(term))).asks_nothing
 
 
 @pytest.mark.parametrize(

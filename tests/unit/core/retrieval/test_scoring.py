@@ -76,6 +76,13 @@ def test_a_chunk_with_all_words_of_the_question_may_be_used(scale: ScoreScale) -
     assert scale.score(RawEvidence(-1.0, 0.0, 0.3)) < USABLE
 
 
+def test_coverage_is_whole_whatever_the_order_of_the_words() -> None:
+    weights = {1: 0.1, 2: 0.2, 3: 0.3}
+    for terms in ([1, 2, 3], [3, 2, 1], [2, 3, 1, 7]):
+        assert raw_evidence(0.5, 1.0, terms, weights, sum(weights.values())).coverage == 1.0
+    assert raw_evidence(0.5, 1.0, [1, 3], weights, sum(weights.values())).coverage < 1.0
+
+
 @given(raw=st.floats(-0.7, 0.99), step=st.floats(1e-3, 0.1))
 def test_more_raw_evidence_always_shows_in_the_score(raw: float, step: float) -> None:
     scale = ScoreScale(1.0, 0.0, 0.0, usable_at=0.3, answerable_at=0.38)
