@@ -255,7 +255,7 @@ def test_the_odds_are_the_mean_of_the_fits_and_a_file_keeps_each(tmp_path: Path)
     alone = [Head((fit,), 0.0).log_odds(texts, vectors) for fit in (one, other)]
     both = Head((one, other), 0.0)
     assert np.allclose(both.log_odds(texts, vectors), np.mean(alone, axis=0))
-    assert not np.allclose(*alone)
+    assert not np.allclose(alone[0], alone[1])
     save(both, tmp_path / "head.npz")
     first, second = Head.read(tmp_path / "head.npz").fits
     assert np.allclose(first.output, one.output, atol=np.abs(one.output).max() / 100)
