@@ -14,7 +14,7 @@ from tests.security.courses_matrix.surface import (
     command,
     of_course,
 )
-from tests.security.courses_matrix.teaching import TEACHING
+from tests.security.courses_matrix.teaching import BEYOND_A_POLICY, TEACHING
 
 LOCKS = frozenset({Relation.SWITCHED_OFF, Relation.FIXED, Relation.STAFF_ONLY, Relation.HIDDEN})
 _ASKING = (
@@ -249,4 +249,13 @@ _PRESSING = (
         slack=("button export-my-data",),
     ),
 )
-SURFACES = (*_ASKING, *_ABOUT, *_LOOKING, *_SETTING, *_STAFF, *_PRESSING, *TEACHING)
+SURFACES = (
+    *_ASKING,
+    *_ABOUT,
+    *_LOOKING,
+    *_SETTING,
+    *_STAFF,
+    BEYOND_A_POLICY,
+    *_PRESSING,
+    *TEACHING,
+)

@@ -33,16 +33,17 @@ _CARDS = tuple(
         ("Retire", "r"),
     )
 )
+BEYOND_A_POLICY = Surface(
+    "ask beyond the reach of another's policy",
+    "ask",
+    shows="body",
+    relations=frozenset({Relation.GRANTED}),
+    places=frozenset({Place.DIRECT}),
+    platforms=frozenset({DISCORD}),
+)
+"""Asked while the asker has chosen a course; who is forgotten has none any more."""
 _ANSWERS = (
     command("ask what staff answered", "ask_taught", shows="said", places=ROOMS),
-    Surface(
-        "ask beyond the reach of another's policy",
-        "ask",
-        shows="body",
-        relations=frozenset({Relation.GRANTED}),
-        places=frozenset({Place.DIRECT}),
-        platforms=frozenset({DISCORD}),
-    ),
     Surface(
         "button Show the staff's answer",
         "show_offered",
