@@ -65,6 +65,18 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """An element of a document that its text does not have, such as a text box or struck words."""
+
+    kind: str
+    """A singular noun for people: `text box`, `equation`, `struck text`, `comment`."""
+    where: str = ""
+    """Where it stood, for people: `page 3`, `slide 4`, `line 12`; empty where that is not known."""
+    words: int = 0
+    """How many words it held; 0 where it held none, or they cannot be counted."""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """A document after parsing: its title and its blocks in reading order."""
 
@@ -75,6 +87,8 @@ class ParsedDocument:
     """What front matter or document properties say: `slug`, `sidebar_label`, `author` ..."""
     warnings: tuple[str, ...] = ()
     """One sentence for each thing left out: a missing include, a page without text."""
+    left_out: tuple[Omission, ...] = ()
+    """Every element that was not read, in reading order."""
 
 
 def document_of(
@@ -83,7 +97,8 @@ def document_of(
     *,
     metadata: Mapping[str, str] | None = None,
     warnings: Iterable[str] = (),
+    left_out: Iterable[Omission] = (),
 ) -> ParsedDocument:
     """Return a document with its blank blocks dropped."""
     kept = tuple(block for block in blocks if block.text.strip())
-    return ParsedDocument(title, kept, dict(metadata or {}), tuple(warnings))
+    return ParsedDocument(title, kept, dict(metadata or {}), tuple(warnings), tuple(left_out))
