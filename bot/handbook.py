@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from core.ingestion.report import IngestReport
 
 COURSE = Course(course_id="handbook", title="Glossator's handbook")
+SOURCE = "glossator://handbook"
+"""What its pages are called as a source, wherever this installation has them: a data folder made
+by one installation is opened by another."""
 _CHECKOUT = Path(__file__).resolve().parents[1] / "docs"
 _INSTALLED = "share/glossator/handbook/index.md"
 """How the list of installed files ends with its first page, whatever the folder before it is."""
@@ -40,7 +43,11 @@ def _installed_files() -> Sequence[PackagePath]:
 
 
 async def ingest_handbook(opened: Services) -> "IngestReport":
-    """Bring the built-in course up to date; what is unchanged costs next to nothing."""
+    """Bring the built-in course up to date; what is unchanged costs next to nothing.
+
+    Its pages are all that the course consists of: what earlier versions stored as the pages of
+    another folder is theirs no more.
+    """
     from core.ingestion.sources.opening import open_sources
 
     limits = opened.settings.ingest
@@ -50,5 +57,6 @@ async def ingest_handbook(opened: Services) -> "IngestReport":
         allowed_hosts=frozenset(),
         max_bytes=limits.max_megabytes * 1_000_000,
         user_agent=limits.user_agent,
+        called=SOURCE,
     ) as readable:
-        return await opened.ingestion(COURSE.course_id).run(COURSE, readable.sources)
+        return await opened.ingestion(COURSE.course_id).run(COURSE, readable.sources, listed=())

@@ -23,6 +23,7 @@ from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.models import EXTRACTIVE, AgentConfiguration, Chunk
 from core.storage.catalogue import Catalogue
+from core.storage.origins import Origins
 from core.telemetry.metering import NO_METER, Meter
 from core.text.planted import Planted
 
@@ -68,6 +69,11 @@ class Services:
     def local(self) -> "OfflineEmbedder":
         """The offline embedding model."""
         return self.embedders.local
+
+    @cached_property
+    def origins(self) -> Origins:
+        """How the places of sources are stored."""
+        return Origins.of(self.settings.data_dir)
 
     @cached_property
     def marks(self) -> "Marks":
@@ -285,8 +291,8 @@ class Services:
 
         return Ingestion(
             catalogue=self.catalogue,
-            accounts=IngestAccounts(self.engine),
-            changes=CourseChanges(self.engine),
+            accounts=IngestAccounts(self.engine, self.origins),
+            changes=CourseChanges(self.engine, self.origins),
             index=self.index,
             embedder=self.embedders.of_course(course_id),
             sentence_embedder=self.local,

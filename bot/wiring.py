@@ -24,6 +24,7 @@ from core.extras import require
 from core.index.base import VectorIndex
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine, dispose
+from core.storage.origins import Origins
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -91,7 +92,7 @@ async def open_services(
             settings,
             course_file,
             engine,
-            Catalogue(engine),
+            Catalogue(engine, Origins.of(settings.data_dir)),
             index,
             Embedders(settings, course_file, local, models),
             models,

@@ -68,8 +68,12 @@ class CourseDirectory:
         own = await self.own(reader)
         if own:
             return next(iter(own)) if len(own) == 1 else None
-        at_home = is_home(reader, await self._access.permits())
+        at_home = await self.is_at_home(reader)
         return self._handbook if at_home and await self.mark(reader, self._handbook) else None
+
+    async def is_at_home(self, reader: Reader) -> bool:
+        """Return whether a reader is in one of the operator's own tenants."""
+        return is_home(reader, await self._access.permits())
 
     async def tenants_with_courses(self, platform: str) -> Sequence[Tenant]:
         """Return the tenants of a platform that may read anything, the operator's own first."""

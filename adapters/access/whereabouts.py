@@ -1,6 +1,6 @@
 """What holds where a user is: the rules, the reader, and the course that is meant there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from adapters.access.course_directory import CourseDirectory
@@ -96,13 +96,23 @@ class Whereabouts:
             return None  # staff have to choose again; in direct messages their owner is asked
         return await self._directory.only(here.reader)
 
-    async def meant(self, here: Here, asked: str | None, *, direct: bool, bound: bool) -> Meant:
+    async def meant(
+        self,
+        here: Here,
+        asked: str | None,
+        *,
+        direct: bool,
+        bound: bool,
+        is_staff: Callable[[], Awaitable[bool]],
+    ) -> Meant:
         """Return the course that a question is for.
 
         Args:
             asked: The course that the asker names, if any: it counts where none is set.
             direct: Whether the asker can be asked which course is meant.
             bound: Whether the place's own course counts, and not only the one that is asked.
+            is_staff: Tells whether the asker is staff: they read how to set a course, students
+                whom to ask.
         """
         course_id = await self.course_of(here) if bound else None
         if (
@@ -114,9 +124,14 @@ class Whereabouts:
             return Meant(course_id)
         own = await self._directory.own(here.reader)
         if not own:
-            return Meant(refusal=text("course-none-yet-tell"))
+            tells = await is_staff()
+            return Meant(
+                refusal=await self._none_yet(here) if tells else text("course-none-yet-tell")
+            )
         if not direct:
-            return Meant(refusal=await self._unbound(here.reader))
+            if not await is_staff():
+                return Meant(refusal=text("course-unset-tell"))
+            return Meant(refusal=_unbound(await self._directory.courses(here.reader)))
         titles = sorted((mark.course.title, course_id) for course_id, mark in own.items())
         choices = tuple((course_id, title) for title, course_id in titles[:_MOST_CHOICES])
         which = text("course-which")
@@ -124,11 +139,17 @@ class Whereabouts:
             which = text("course-which-of-many", shown=len(choices), total=len(titles))
         return Meant(refusal=which, choices=choices)
 
-    async def _unbound(self, reader: Reader) -> str:
-        """Return what is said where no course is set; it names those that may be read there."""
-        courses = sorted(await self._directory.courses(reader))
-        named = ", ".join(courses[:_MOST_NAMED])
-        more = len(courses) - _MOST_NAMED
-        if more > 0:
-            return text("course-unset-of-many", named=named, more=more)
-        return text("course-unset", named=named)
+    async def _none_yet(self, here: Here) -> str:
+        """Return how a place gets a course; it names none: which there are is the operator's."""
+        if await self._directory.is_at_home(here.reader):
+            return text("course-none-yet-ingest")
+        return text("course-none-yet-grant", tenant=str(min(here.reader.tenants)))
+
+
+def _unbound(courses: Collection[str]) -> str:
+    """Return how a place is given one of the courses that may be read there."""
+    named = ", ".join(sorted(courses)[:_MOST_NAMED])
+    more = len(courses) - _MOST_NAMED
+    if more > 0:
+        return text("course-unset-of-many", named=named, more=more)
+    return text("course-unset", named=named)

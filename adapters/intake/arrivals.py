@@ -141,7 +141,14 @@ class Arrivals:
         """
         here = await self._whereabouts.here(incoming.location, rules)
         bound, direct = incoming.course != self._handbook, incoming.direct or incoming.personal
-        meant = await self._whereabouts.meant(here, incoming.course, direct=direct, bound=bound)
+
+        async def is_staff() -> bool:
+            known = await self.role_now(incoming, rules) if incoming.role_later else role
+            return known == "staff"
+
+        meant = await self._whereabouts.meant(
+            here, incoming.course, direct=direct, bound=bound, is_staff=is_staff
+        )
         if meant.course_id is not None:
             tenants = tuple(sorted(map(str, here.reader.tenants)))
             request = await self._request(incoming, meant.course_id, rules, role, tenants)

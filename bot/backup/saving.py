@@ -1,7 +1,7 @@
 """Makes a backup of everything that this installation stores, while it runs."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,12 +50,15 @@ class _Seen:
             self.documents.setdefault(row["collection"], []).append(UUID(row["document_id"]))
 
 
-async def back_up(opened: Services, path: Path, *, with_text: bool = True) -> Manifest:
+async def back_up(
+    opened: Services, path: Path, *, with_text: bool = True, only: Collection[str] | None = None
+) -> Manifest:
     """Write a backup to a file, in place of an earlier one, and return what is in it.
 
     Args:
         with_text: Whether the chunks and vectors of the courses are in it; else they are to be
             ingested again after a restoration.
+        only: The tables that are in it, and then no key is; None: all of both.
 
     Raises:
         NoRoom, UnusableBackup: when the file cannot be written.
@@ -64,7 +67,7 @@ async def back_up(opened: Services, path: Path, *, with_text: bool = True) -> Ma
     for _ in range(_TRIES):
         try:
             with archive.writing(path) as writer:
-                return await _write(opened, writer, with_text=with_text)
+                return await _write(opened, writer, with_text=with_text, only=only)
         except _Replaced:
             logger.info("a course was ingested meanwhile: the backup begins again")
     raise UnusableBackup(
@@ -73,10 +76,13 @@ async def back_up(opened: Services, path: Path, *, with_text: bool = True) -> Ma
     )
 
 
-async def _write(opened: Services, writer: ArchiveWriter, *, with_text: bool) -> Manifest:
+async def _write(
+    opened: Services, writer: ArchiveWriter, *, with_text: bool, only: Collection[str] | None
+) -> Manifest:
     made_at, seen = now(), _Seen()
+    wanted = [table for table in rows.tables() if only is None or table.name in only]
     async with reading(opened.engine) as db:
-        tables = [await _write_table(db, writer, table, seen) for table in rows.tables()]
+        tables = [await _write_table(db, writer, table, seen) for table in wanted]
     editions = [
         await _write_text(opened.index, writer, row, segment, seen, with_text=with_text)
         for row in seen.editions
@@ -88,7 +94,7 @@ async def _write(opened: Services, writer: ArchiveWriter, *, with_text: bool) ->
         made_at=made_at,
         tables=tuple(tables),
         editions=tuple(editions),
-        keys=tuple(_write_keys(opened.settings, writer)),
+        keys=tuple(_write_keys(opened.settings, writer)) if only is None else (),
     )
     writer.finish(manifest)
     return manifest

@@ -24,7 +24,7 @@ _NOT_MET = (
     "has, the id is wrong: compare it with those that 'glossator courses tenants' lists."
 )
 _OTHERWISE = "it owns it, is the operator's own, or the course file binds it."
-HOW_TO_GRANT = "glossator courses grant COURSE {tenant}"
+HOW_TO_GRANT = "glossator courses grant {course} {tenant}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class TenantAccess:
 
     met: MetTenant
     courses: Sequence[str]
+    grantable: str
+    """What can be granted to it: the only course that there is, else COURSE."""
 
     @property
     def waits(self) -> bool:
@@ -46,9 +48,12 @@ async def standings(
     """Return all tenants that were met, each with the courses that it may read anywhere."""
     permits, courses = await access.permits(), [one for one, _ in await catalogue.courses()]
     own = [course for course in courses if course.course_id != COURSE.course_id]
+    grantable = own[0].course_id if len(own) == 1 else "COURSE"
     return [
         TenantAccess(
-            one, [c.course_id for c in readable(_reader(one.tenant, course_file), own, permits)]
+            one,
+            [c.course_id for c in readable(_reader(one.tenant, course_file), own, permits)],
+            grantable,
         )
         for one in await access.tenants()
     ]
@@ -125,7 +130,7 @@ def line_of(one: TenantAccess) -> str:
     """Return what is said of a tenant in one line."""
     tenant = one.met.tenant
     if one.waits:
-        how = HOW_TO_GRANT.format(tenant=tenant)
+        how = HOW_TO_GRANT.format(course=one.grantable, tenant=tenant)
         return f"{tenant}  (may read no course yet: run '{how}')"
     reads = ", ".join(one.courses) or "nothing yet: there is no course"
     home = "the operator's own, " if one.met.is_home else ""

@@ -100,13 +100,14 @@ async def sources_of(opened: Services, editions: Sequence[Edition]) -> Mapping[s
     for edition in editions:
         for document in await opened.catalogue.documents(edition.generation):
             found[edition.course_id].documents[document.origin] += 1
-    for course_id, accounts in (await IngestAccounts(opened.engine).all()).items():
+    engine, origins = opened.engine, opened.origins
+    for course_id, accounts in (await IngestAccounts(engine, origins).all()).items():
         found.setdefault(course_id, CourseSources()).ingested = {
             one.source: one.ingested_at for one in accounts if not one.is_refused
         }
-    for (course_id, source), check in (await SourceChecks(opened.engine).all()).items():
+    for (course_id, source), check in (await SourceChecks(engine, origins).all()).items():
         found.setdefault(course_id, CourseSources()).checks[source] = check
-    for course_id, changes in (await CourseChanges(opened.engine).since(_ALWAYS)).items():
+    for course_id, changes in (await CourseChanges(engine, origins).since(_ALWAYS)).items():
         found.setdefault(course_id, CourseSources()).changes = changes
     for course, _ in await opened.catalogue.courses():
         found.setdefault(course.course_id, CourseSources())

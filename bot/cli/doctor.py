@@ -36,6 +36,7 @@ from core.index.points import course_of
 from core.storage.catalogue import Catalogue, Edition
 from core.storage.database import create_engine, dispose
 from core.storage.ingest_accounts import IngestAccounts
+from core.storage.origins import Origins
 
 Findings = AsyncIterator[Finding]
 _STRONGER = "take what 'openssl rand -base64 32' prints."
@@ -220,7 +221,7 @@ async def _check_courses(
     engine = create_engine(settings.database_url, needs_room=False)
     try:
         known = await Catalogue(engine).courses()
-        accounts = await IngestAccounts(engine).all()
+        accounts = await IngestAccounts(engine, Origins.of(settings.data_dir)).all()
         there = {course.course_id for course, _ in known} | set(course_file.tables)
         async for finding in check_staff(engine, course_file, there):
             yield finding

@@ -60,10 +60,16 @@ class Health:
         self._platforms = platforms
         self._stop = stop
         self._watched: HealthSources | None = None
+        self._has_handbook = True
 
-    def begin(self, watched: HealthSources) -> None:
-        """Look at these parts from now on."""
+    def begin(self, watched: HealthSources, *, has_handbook: bool) -> None:
+        """Look at these parts from now on.
+
+        Args:
+            has_handbook: Whether the handbook is up to date.
+        """
         self._watched = watched
+        self._has_handbook = has_handbook
 
     def readiness(self) -> Mapping[str, Check]:
         """Return what must pass before the bot is ready, by name."""
@@ -74,6 +80,10 @@ class Health:
         platforms = {name: connected(name) for name in self._platforms}
         own = {"database": self._database, "index": self._index, "disk": self._disk}
         return {**own, **platforms}
+
+    def asides(self) -> Mapping[str, Check]:
+        """Return what is told with the readiness, and that the bot is ready without, by name."""
+        return {"handbook": self._handbook}
 
     async def alive(self) -> None:
         """Return when every loop still comes round; else a restart helps.
@@ -100,6 +110,11 @@ class Health:
 
     async def _disk(self) -> None:
         await self._started().disks.check()
+
+    async def _handbook(self) -> None:
+        self._started()
+        if not self._has_handbook:
+            raise ServiceError("it was not brought up to date at the start: the log says why")
 
     async def _connected(self, name: str) -> None:
         if not await self._started().platforms[name].is_connected():

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 
 from aiohttp import web
 
@@ -36,17 +37,20 @@ class Monitoring:
         checks: Mapping[str, Check],
         exposition: Callable[[], Awaitable[bytes]],
         alive: Check | None = None,
+        asides: Mapping[str, Check] = MappingProxyType({}),
     ) -> None:
         """Prepare to answer.
 
         Args:
             checks: What is to be ready, by the name of what is looked at.
+            asides: What is told with it, and may fail while the bot is ready.
             exposition: Returns the metrics in Prometheus's text format.
             alive: Fails when nothing but a restart helps.
         """
         self._checks = checks
         self._exposition = exposition
         self._alive = alive
+        self._asides = asides
 
     def application(self) -> web.Application:
         """Return the three pages as an application."""
@@ -61,10 +65,11 @@ class Monitoring:
         return _status(is_alive, {})
 
     async def _readyz(self, _: web.Request) -> web.Response:
-        names = [*self._checks]
-        results = await asyncio.gather(*(_passes(name, self._checks[name]) for name in names))
-        states = {name: "ok" if ok else "failing" for name, ok in zip(names, results, strict=True)}
-        return _status(all(results), {"checks": states})
+        looked_at = {**self._checks, **self._asides}
+        results = await asyncio.gather(*(_passes(*one) for one in looked_at.items()))
+        passed = dict(zip(looked_at, results, strict=True))
+        states = {name: "ok" if ok else "failing" for name, ok in passed.items()}
+        return _status(all(passed[name] for name in self._checks), {"checks": states})
 
     async def _metrics(self, _: web.Request) -> web.Response:
         return web.Response(body=await self._exposition(), headers={"Content-Type": _TEXT_FORMAT})

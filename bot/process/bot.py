@@ -180,8 +180,8 @@ class Bot:
                 for course in opened.course_file.tables
                 for one in opened.course_file.renewed(course)
             ],
-            SourceChecks(opened.engine),
-            IngestAccounts(opened.engine),
+            SourceChecks(opened.engine, opened.origins),
+            IngestAccounts(opened.engine, opened.origins),
             ingest_aside,
         )
         self.queue_posts = QueuePosts(

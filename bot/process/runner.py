@@ -24,9 +24,12 @@ from bot.services import Services, missing_text
 from bot.settings import Settings
 from bot.wiring import open_services
 from core.errors import (
+    BotError,
     ConfigurationError,
     IngestionBusy,
-    NoRoom,
+    StoreDamaged,
+    StoreDataError,
+    StoreError,
     StoreUnwritable,
     VectorIndexError,
 )
@@ -97,14 +100,14 @@ async def _run(
 
     async with open_services(settings, announce, steadily, keys=KEYS) as opened:
         _open_judges(opened)
-        await once_there(opened.engine, partial(_prepare_courses, opened), stop)
+        has_handbook = await once_there(opened.engine, partial(_prepare_courses, opened), stop)
         await opened.warm_up()
         announce("Starting; stop with Ctrl-C.")
         async with is_only_process(opened.engine), reserved(opened.engine) as holding:
             bot = Bot(opened, holding, meter)
             leave_in_peace()
             if watch is not None:
-                watch.begin(bot.watched())
+                watch.begin(bot.watched(), has_handbook=has_handbook)
             await bot.run_until(stop, announce)
 
 
@@ -118,19 +121,14 @@ def _open_judges(opened: Services) -> None:
         opened.judge(course_id)
 
 
-async def _prepare_courses(opened: Services) -> None:
-    """Bring the handbook up to date, and check that the course file names known courses.
+async def _prepare_courses(opened: Services) -> bool:
+    """Check that the course file names known courses; return whether the handbook is up to date.
 
     Raises:
-        ConfigurationError: when it does not.
+        ConfigurationError: when the course file names a course that there is not.
         StoreError: when the database fails.
     """
-    try:
-        await ingest_handbook(opened)
-    except IngestionBusy:
-        logger.info("another process ingests the handbook")
-    except (VectorIndexError, NoRoom, StoreUnwritable) as error:
-        logger.warning("the handbook cannot be brought up to date: %s", error)
+    has_handbook = await _prepare_handbook(opened)
     known = await opened.catalogue.courses()
     with suppress(VectorIndexError):  # who asks is answered that it is away
         held = await opened.index.collections()
@@ -138,6 +136,28 @@ async def _prepare_courses(opened: Services) -> None:
             if edition is not None and not edition.collections <= held:
                 logger.warning("%s", missing_text(course.course_id))
     opened.course_file.check_channels([course.course_id for course, _ in known])
+    return has_handbook
+
+
+async def _prepare_handbook(opened: Services) -> bool:
+    """Bring the handbook up to date, and return whether it is: no course's answers wait for it.
+
+    Raises:
+        StoreError: when the database's server is away, which is waited for.
+    """
+    try:
+        await ingest_handbook(opened)
+    except IngestionBusy:
+        logger.info("another process ingests the handbook")
+    except Exception as error:
+        lasts = isinstance(error, StoreUnwritable | StoreDamaged | StoreDataError)
+        is_file = opened.engine.dialect.name == "sqlite"
+        if isinstance(error, StoreError) and not (lasts or is_file):
+            raise
+        trace = None if isinstance(error, BotError) else error
+        logger.warning("the handbook cannot be brought up to date: %s", error, exc_info=trace)
+        return False
+    return True
 
 
 @asynccontextmanager
@@ -158,7 +178,7 @@ async def _watching(
 
     meter = PrometheusMeter()
     watch = Health(meter, settings.platforms(), stop)
-    pages = Monitoring(watch.readiness(), watch.exposition, watch.alive)
+    pages = Monitoring(watch.readiness(), watch.exposition, watch.alive, watch.asides())
     async with serving(pages, host, port) as bound:
         logger.info("monitoring at http://%s:%d", host, bound)
         yield meter, watch

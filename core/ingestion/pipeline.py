@@ -110,6 +110,7 @@ class Ingestion:
             NoRoom: when the disk is full, or would be; the old edition stays.
         """
         async with self._lock(course.course_id):
+            await self._catalogue.heal_origins()
             published = await self._catalogue.live(course.course_id)
             readable = published if await self._is_readable(published) else None
             if readable or not published:  # else what is swept may be the only text there is
@@ -124,14 +125,14 @@ class Ingestion:
             changed = bool(plan.parsed or report.removed)
             if readable and live and not changed and live.is_of(self._model):
                 await self._catalogue.save_course(course)
-                await self._catalogue.set_origins(readable.generation, plan.moved)
+                await self._catalogue.set_origins(readable.generation, plan.moved, plan.retired)
                 await self._note(plan)
                 report.generation, report.chunks = readable.generation, readable.chunks
                 return report
             generation = uuid4()
             async with given_back(self._index, collection_of(course.course_id, generation)):
                 edition = await self._builder.build(course, plan, live, generation, progress)
-            await self._catalogue.set_origins(edition.generation, plan.moved)
+            await self._catalogue.set_origins(edition.generation, plan.moved, plan.retired)
             await self._note(plan)
             if report.sections:
                 names = [source.name for source in sources]

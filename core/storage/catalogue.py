@@ -1,7 +1,7 @@
 """The SQL side of the books: courses, their live edition, and remembered vectors."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -28,6 +28,7 @@ from core.storage.catalogue_rows import (
     StoredDocument,
 )
 from core.storage.database import Base, insert_into, reading, writing
+from core.storage.origins import AS_THEY_ARE, Origins
 
 __all__ = ["Catalogue", "DocumentRecord", "Edition", "NewSegment", "SectionRecord", "Segment"]
 
@@ -48,8 +49,9 @@ class Catalogue:
     Every method raises StoreError when the database fails.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, origins: Origins = AS_THEY_ARE) -> None:
         self._engine = engine
+        self._origins = origins
         self._lately: dict[str, tuple[float, Edition]] = {}
 
     async def save_course(self, course: Course) -> None:
@@ -117,20 +119,38 @@ class Catalogue:
             columns = [getattr(row, field.name) for field in fields(DocumentRecord)]
             query = select(row.collection, row.number, *columns).where(row.collection.in_(names))
             known = {
-                StoredDocument(collection, number): DocumentRecord(*values)
+                StoredDocument(collection, number): self._known(DocumentRecord(*values))
                 for collection, number, *values in await db.execute(query)
             }
         return [(place, known[place]) for place in order]
 
-    async def set_origins(self, generation: UUID, origins: Mapping[str, str]) -> None:
-        """Note other sources for documents of an edition, by source file."""
-        placed = await self.placed(generation) if origins else []
-        row = DocumentRow
+    async def set_origins(
+        self, generation: UUID, origins: Mapping[str, str], retired: Collection[str] = ()
+    ) -> None:
+        """Note other sources for documents of an edition, by source file.
+
+        Args:
+            retired: Sources that the edition has no document of any more. What is kept of their
+                replaced documents until the next compaction does not say where it came from.
+        """
+        if not origins and not retired:
+            return
+        placed, row, stored = await self.placed(generation), DocumentRow, self._origins.stored
         async with writing(self._engine) as db:
             for place, record in placed:
                 if origin := origins.get(record.source_file):
                     here = (row.collection == place.collection, row.number == place.number)
-                    await db.execute(update(row).where(*here).values(origin=origin))
+                    await db.execute(update(row).where(*here).values(origin=stored(origin)))
+            there = row.collection.in_({place.collection for place, _ in placed})
+            of_retired = row.origin.in_(list(map(stored, retired)))
+            await db.execute(update(row).where(there, of_retired).values(origin=""))
+
+    async def heal_origins(self) -> None:
+        """Store the places of all sources as this version does; next to nothing where it did."""
+        await self._origins.heal(self._engine)
+
+    def _known(self, record: DocumentRecord) -> DocumentRecord:
+        return replace(record, origin=self._origins.known(record.origin))
 
     async def sections(self, generation: UUID) -> list[SectionRecord]:
         """Return an edition's sections in reading order, each once; none once it is replaced."""
@@ -225,7 +245,7 @@ class Catalogue:
             gone = delete(row).where(row.course_id == course_id, row.collection.not_in(names))
             await db.execute(gone)
             for segment in new:
-                await _insert_segment(db, course_id, segment)
+                await _insert_segment(db, course_id, segment, self._origins)
             await db.execute(insert(EditionRow), [values])
             if settle is not None:
                 await (await db.connection()).run_sync(settle)
@@ -298,11 +318,16 @@ async def _live(db: AsyncSession, course_id: str) -> Edition | None:
     return _edition(await db.scalar(select(EditionRow).where(EditionRow.course_id == course_id)))
 
 
-async def _insert_segment(db: AsyncSession, course_id: str, segment: NewSegment) -> None:
+async def _insert_segment(
+    db: AsyncSession, course_id: str, segment: NewSegment, origins: Origins
+) -> None:
     name = {"collection": segment.collection}
     row = {**name, "course_id": course_id, "outline": segment.outline}
     await db.execute(insert(SegmentRow), [row])
-    documents = [{**asdict(d), **name, "number": n} for n, d in enumerate(segment.documents)]
+    documents = [
+        {**asdict(document), **name, "number": number, "origin": origins.stored(document.origin)}
+        for number, document in enumerate(segment.documents)
+    ]
     await _insert_all(db, DocumentRow, documents)
     sections = [
         {**asdict(section), **name, "number": number, "ordinal": ordinal}

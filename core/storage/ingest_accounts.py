@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.storage.catalogue_rows import CourseRow
 from core.storage.database import Base, UtcDateTime, reading, writing
+from core.storage.origins import AS_THEY_ARE, Origins
 
 _BATCH = 500
 """Sources a statement; far below what either database allows."""
@@ -69,8 +70,9 @@ class IngestAccountRow(Base):
 class IngestAccounts:
     """The accounts of all courses. Every method raises StoreError when the database fails."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, origins: Origins = AS_THEY_ARE) -> None:
         self._engine = engine
+        self._origins = origins
 
     async def save(
         self, course_id: str, accounts: Sequence[AccountRecord], *, keep: Collection[str] | None
@@ -80,7 +82,9 @@ class IngestAccounts:
         Args:
             keep: the other sources whose accounts stay; None: all.
         """
-        named = {account.source: account for account in accounts}
+        stored = self._origins.stored
+        named = {stored(account.source): account for account in accounts}
+        keep = None if keep is None else set(map(stored, keep))
         row = IngestAccountRow
         async with writing(self._engine) as db:
             if await db.get(CourseRow, course_id, with_for_update=True) is None:
@@ -93,10 +97,12 @@ class IngestAccounts:
                 await db.execute(
                     delete(row).where(row.course_id == course_id, row.source.in_(batch))
                 )
-            for fresh in _batches(list(named.values())):
-                await db.execute(
-                    insert(row), [{**asdict(account), "course_id": course_id} for account in fresh]
-                )
+            for fresh in _batches(list(named.items())):
+                values = [
+                    {**asdict(account), "course_id": course_id, "source": source}
+                    for source, account in fresh
+                ]
+                await db.execute(insert(row), values)
 
     async def all(self) -> Mapping[str, list[AccountRecord]]:
         """Return the accounts of each course that has any, by source."""
@@ -105,22 +111,21 @@ class IngestAccounts:
             rows = (await db.scalars(select(row).order_by(row.course_id, row.source))).all()
             found: dict[str, list[AccountRecord]] = {}
             for each in rows:
-                found.setdefault(each.course_id, []).append(_record(each))
+                found.setdefault(each.course_id, []).append(self._record(each))
             return found
+
+    def _record(self, row: IngestAccountRow) -> AccountRecord:
+        return AccountRecord(
+            self._origins.known(row.source),
+            row.ingested_at,
+            row.is_refused,
+            row.read,
+            row.failed,
+            row.left_out,
+            row.missed,
+            tuple(LeftOutGroup(**group) for group in row.groups),
+        )
 
 
 def _batches(items: Sequence[Any]) -> list[Sequence[Any]]:
     return [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
-
-
-def _record(row: IngestAccountRow) -> AccountRecord:
-    return AccountRecord(
-        row.source,
-        row.ingested_at,
-        row.is_refused,
-        row.read,
-        row.failed,
-        row.left_out,
-        row.missed,
-        tuple(LeftOutGroup(**group) for group in row.groups),
-    )

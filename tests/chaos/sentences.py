@@ -43,6 +43,7 @@ def _sentences() -> Iterator[tuple[str, Said]]:
         i18n.text("asking-not-here"),
         i18n.text("asking-not-admitted"),
         i18n.text("course-none-yet-tell"),
+        i18n.text("course-unset-tell"),
         i18n.text("asking-staff-only"),
     ):
         yield text, Said.REFUSAL

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -14,6 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import core.storage.catalogue
 from core.errors import StoreError
 from core.index.base import FORMAT
+from core.ingestion.changes.checks import SourceCheck, SourceChecks
+from core.ingestion.changes.sections import SectionChanges
+from core.ingestion.changes.store import CourseChanges
 from core.models import Course, now
 from core.storage.catalogue import (
     Catalogue,
@@ -25,6 +29,8 @@ from core.storage.catalogue import (
 )
 from core.storage.catalogue_rows import StoredDocument
 from core.storage.database import create_engine
+from core.storage.ingest_accounts import AccountRecord, IngestAccounts
+from core.storage.origins import Origins
 from tests.samples import EARLIER
 
 COURSE = Course(course_id="algorithms", title="Algorithms", base_url="https://book.example.org/")
@@ -280,3 +286,67 @@ class TestRememberedVectors:
         assert await catalogue.prune_vectors(now() - timedelta(days=30)) == 1
         kept = await catalogue.vectors("mini", [b"old", b"read again", b"new"])
         assert kept == {b"read again": b"2", b"new": b"3"}
+
+
+class TestOrigins:
+    async def test_no_table_says_where_the_folder_of_data_and_books_lies(
+        self, engine: AsyncEngine, tmp_path: Path
+    ) -> None:
+        origins = Origins.of(tmp_path / "data")
+        catalogue = Catalogue(engine, origins)
+        await catalogue.save_course(COURSE)
+        book = str(tmp_path / "book")
+        live = edition()
+        await publish(catalogue, live, [replace(documents(1)[0], origin=book)], [])
+        account = AccountRecord(book, now(), False, 1, 0, 0, 0, ())
+        await IngestAccounts(engine, origins).save("algorithms", [account], keep=None)
+        await CourseChanges(engine, origins).save("algorithms", [book], SectionChanges())
+        checks = SourceChecks(engine, origins)
+        assert await checks.claim("algorithms", book, SourceCheck())
+        await checks.done("algorithms", book, problem=None, seen="state")
+        async with engine.connect() as db:
+            for column in ("origin FROM documents", "source FROM ingest_accounts"):
+                assert (await db.scalars(text(f"SELECT {column}"))).all() == ["./book"]
+            assert (await db.scalars(text("SELECT source FROM source_checks"))).all() == ["./book"]
+            changed = await db.scalar(text("SELECT sources FROM course_changes"))
+            assert str(tmp_path) not in str(changed)
+
+        moved = Origins.of(tmp_path / "elsewhere" / "data")
+        there = str(tmp_path / "elsewhere" / "book")
+        [document] = await Catalogue(engine, moved).documents(live.generation)
+        [kept] = (await IngestAccounts(engine, moved).all())["algorithms"]
+        [change] = (await CourseChanges(engine, moved).since(EARLIER))["algorithms"]
+        assert (document.origin, kept.source, change.sources) == (there, there, (there,))
+        assert [*await SourceChecks(engine, moved).all()] == [("algorithms", there)]
+
+    async def test_what_an_earlier_version_stored_is_healed_once(
+        self, engine: AsyncEngine, tmp_path: Path
+    ) -> None:
+        await Catalogue(engine).save_course(COURSE)
+        book, elsewhere = str(tmp_path / "book"), "/srv/book"
+        live = edition()
+        before = [replace(documents(1)[0], origin=book), replace(documents(2)[0], origin=elsewhere)]
+        await publish(Catalogue(engine), live, before, [])
+        for source in (book, "./book", elsewhere):
+            await SourceChecks(engine).claim("algorithms", source, SourceCheck())
+        catalogue = Catalogue(engine, Origins.of(tmp_path / "data"))
+        for _ in range(2):
+            await catalogue.heal_origins()
+            async with engine.connect() as db:
+                stored = await db.scalars(text("SELECT origin FROM documents ORDER BY origin"))
+                assert sorted(stored.all()) == ["./book", elsewhere]
+                checked = await db.scalars(text("SELECT source FROM source_checks"))
+                assert sorted(checked.all()) == ["./book", elsewhere]
+        found = [document.origin for document in await catalogue.documents(live.generation)]
+        assert found == [book, elsewhere]
+
+    async def test_replaced_documents_of_a_source_that_went_forget_it(
+        self, catalogue: Catalogue, engine: AsyncEngine
+    ) -> None:
+        live = edition()
+        old, kept = documents(2)
+        await publish(catalogue, live, [replace(old, origin="/gone"), kept], [])
+        await catalogue.set_origins(live.generation, {kept.source_file: "moved"}, ["/gone"])
+        async with engine.connect() as db:
+            stored = await db.scalars(text("SELECT origin FROM documents"))
+            assert sorted(stored.all()) == ["", "moved"]

@@ -340,10 +340,12 @@ class TestCourses:
 
     async def test_an_unbound_channel_is_told_how_to_bind_it(self, engine: AsyncEngine) -> None:
         reception = Reception(engine, "algebra", "biology", "handbook")
-        told = refusal(await reception.desk.receive(incoming()))
+        told = refusal(await reception.desk.receive(incoming(member=is_admin)))
         assert told is not None
         assert "/course" in told
         assert "algebra" in told
+        student = refusal(await reception.desk.receive(incoming(2)))
+        assert student == i18n.text("course-unset-tell")
 
     async def test_a_course_that_is_gone_is_not_replaced_by_another(
         self, reception: Reception

@@ -26,7 +26,7 @@ from core.storage.catalogue import Catalogue
 from core.storage.channels.rules import OperatorRules, Rules
 from core.storage.channels.store import Place
 from core.storage.feedback import Feedback
-from tests.contracts.test_front_desk import GUILD, LEASE, Reception, incoming
+from tests.contracts.test_front_desk import GUILD, LEASE, Reception, incoming, is_admin
 from tests.samples import chunk, response_to
 
 OTHER = Tenant("discord", "other")
@@ -112,6 +112,25 @@ async def test_a_later_server_has_no_course_and_is_told_no_name(reception: Recep
         == i18n.text("course-none-yet-tell")
         == refusal(await reception.desk.receive(elsewhere(3)))
     )
+
+
+async def test_staff_of_a_later_server_read_how_to_get_a_course_and_no_name(
+    reception: Reception,
+) -> None:
+    told = refusal(await reception.desk.receive(elsewhere(member=is_admin)))
+    assert told == i18n.text("course-none-yet-grant", tenant="discord:other")
+    assert "glossator courses grant COURSE discord:other" in told
+    assert not [name for name in NAMES if name in told]
+
+
+async def test_staff_of_the_operators_server_read_how_to_read_a_book_in(
+    engine: AsyncEngine,
+) -> None:
+    reception = Reception(engine)
+    await reception.access.meet(GUILD)
+    asked = refusal(await reception.desk.receive(incoming(member=is_admin)))
+    assert asked == i18n.text("course-none-yet-ingest")
+    assert refusal(await reception.desk.receive(incoming(2))) == i18n.text("course-none-yet-tell")
 
 
 async def test_a_course_that_is_asked_for_by_name_is_no_way_around(reception: Reception) -> None:

@@ -457,6 +457,15 @@ IN_ADAPTERS = (
         (f"{DESK}::test_what_was_deleted_before_it_is_heard_is_not_accepted",),
     ),
     Mutant(
+        "list the courses to everybody where none is set",
+        "adapters/access/whereabouts.py",
+        "            if not await is_staff():\n"
+        '                return Meant(refusal=text("course-unset-tell"))\n',
+        "",
+        "a channel without a course lists courses to staff alone",
+        (f"{DESK}::test_an_unbound_channel_is_told_how_to_bind_it",),
+    ),
+    Mutant(
         "ask any course where the channel's is gone",
         "adapters/access/whereabouts.py",
         "            return None  # staff have to choose again",

@@ -23,6 +23,12 @@ class Pages:
         found = await self._get(path)
         return found[0] if found else None
 
+    async def text(self, path: str) -> str:
+        """Return what a page says."""
+        found = await self._get(path)
+        assert found is not None
+        return found[1]
+
     async def becomes(self, path: str, status: int) -> None:
         """Wait until a page has a status."""
         await _until(lambda: self._has(path, status), f"{path} to be {status}")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, ChannelType, Permission, User
@@ -70,11 +71,13 @@ async def answered(trial: Trial, channel: Channel, question: str = COVERED) -> s
 
 async def test_a_channel_without_a_course_is_told_how_to_get_one(trial: Trial) -> None:
     channel = trial.channel()
-    told = await answered(trial, channel)
-    assert told == (
+    for_staff = (await trial.ask(trial.world.owner, channel, COVERED)).text
+    assert for_staff == (
         "No course is set in this channel. Staff choose one with the command /course: "
         "arden, handbook, vault."
     )
+    told = await answered(trial, channel)
+    assert told == i18n.text("course-unset-tell")
     asked = await trial.world.slash(trial.user(), channel, "ask", question=COVERED)
     assert (await trial.result_of(asked)).text == told
     assert asked.ephemeral

@@ -55,6 +55,18 @@ class Stranger:
     async def is_met(self) -> None:
         await self.trial.bot.says(f"{self.name} has let the bot in")
 
+    def student(self) -> User:
+        """Return somebody who is no staff here."""
+        self.trial.people += 1
+        user = self.trial.world.add_user(f"student{self.trial.people}", self.guild)
+        self.trial.world.join(user, self.guild)
+        return user
+
+    @property
+    def how_to_grant(self) -> str:
+        """What staff here read where there is no course."""
+        return i18n.text("course-none-yet-grant", tenant=self.name)
+
     async def told(self, command: str, **options: Any) -> Message:
         interaction = await self.trial.world.slash(self.owner, self.channel, command, **options)
         return await self.trial.result_of(interaction)
@@ -86,7 +98,10 @@ async def test_a_later_server_is_told_of_no_course_and_the_operator_once(
         (await stranger.told("course show")).text,
         (await stranger.told("course bind", course="arden")).text,
     ]
-    assert said[0] == i18n.text("course-none-yet-tell")
+    assert said[0] == stranger.how_to_grant
+    assert f"glossator courses grant COURSE discord:{stranger.guild.id}" in said[0]
+    student = await trial.ask(stranger.student(), stranger.channel, COVERED)
+    assert student.text == i18n.text("course-none-yet-tell")
     assert not [name for name in NAMES for text in said if name in text.replace("bind arden", "")]
     nonsense = await stranger.told("course bind", course="cooking")
     assert said[-1] == nonsense.text
@@ -115,12 +130,10 @@ async def test_a_grant_opens_a_course_and_taking_it_back_closes_it(
     await asyncio.sleep(FOLLOWS_IN)
     assert await clicked(trial, stranger.owner, answer, evidence) == i18n.text("answer-gone")
     follow_up = await trial.ask(stranger.owner, answer.channel, "And what does it weigh?")
-    assert follow_up.text == i18n.text("course-none-yet-tell")
+    assert follow_up.text == stranger.how_to_grant
     edited = next(m for m in trial.said() if COVERED in m.text and m.channel is stranger.channel)
     await trial.world.edit(edited, f"{trial.mention} {COVERED} Please?")
-    await trial.until(
-        lambda: i18n.text("course-none-yet-tell") in answer.text or None, "the answer taken back"
-    )
+    await trial.until(lambda: stranger.how_to_grant in answer.text or None, "the answer taken back")
 
 
 async def test_the_operators_server_has_nothing_of_what_another_owns(

@@ -14,6 +14,7 @@ import aiohttp
 import psutil
 import pytest
 
+from bot.settings import Settings
 from tests.command_line import ROOT
 from tests.wire.discord.entities import User
 from tests.wire.playground.bot_process import environment
@@ -307,8 +308,10 @@ def test_the_bot_is_told_no_setting_of_the_operators_unless_asked(tmp_path: Path
         "PATH": "/bin",
     }
 
+    (tmp_path / "glossator.toml").touch()
+    settings = Settings(_env_file=None, config=tmp_path / "glossator.toml")
     alone = environment(*servers, data_dir=tmp_path, variables=mine)
-    own = environment(*servers, data_dir=None, variables=mine)
+    own = environment(*servers, data_dir=tmp_path, own=settings, variables=mine)
 
     assert alone["PATH"] == "/bin"
     assert {name for name in alone if name.startswith("GLOSSATOR_")} == {
@@ -322,7 +325,10 @@ def test_the_bot_is_told_no_setting_of_the_operators_unless_asked(tmp_path: Path
     }
     assert "GEMINI_API_KEY" not in alone
     assert own["GEMINI_API_KEY"] == "paid for"
+    assert own["GLOSSATOR_CONFIG"] == str(tmp_path / "glossator.toml")
+    assert "GLOSSATOR_DATABASE__URL" not in own, "a copy of the courses is worked on"
     for told in (alone, own):
+        assert told["GLOSSATOR_DATA_DIR"] == str(tmp_path)
         assert told["GLOSSATOR_DISCORD__TOKEN"] == playground.discord.world.application.token
         assert told["GLOSSATOR_SLACK__BOT_TOKEN"] == playground.slack.world.installation.token
         assert told["GLOSSATOR_SLACK__TRANSPORT"] == "socket"

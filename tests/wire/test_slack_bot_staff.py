@@ -52,6 +52,19 @@ async def bound(trial: Trial, *members: User, course: str = "arden") -> Channel:
     return channel
 
 
+async def test_a_channel_without_a_course_lists_those_that_there_are_to_staff_alone(
+    trial: Trial,
+) -> None:
+    student = trial.user()
+    channel = trial.channel(student)
+    asked = await trial.mentioned(student, channel, COVERED)
+    assert (await trial.refusal_of(asked)).shown == i18n.text("course-unset-tell")
+    by_command = await trial.world.slash(student, channel, "/ask", COVERED)
+    assert (await trial.result_of(by_command)).shown == i18n.text("course-unset-tell")
+    of_staff = await trial.mentioned(trial.world.owner, channel, COVERED)
+    assert "/course: arden, handbook, vault." in (await trial.refusal_of(of_staff)).shown
+
+
 async def test_a_lecturer_who_is_no_admin_is_staff_by_name_or_by_group(trial: Trial) -> None:
     world, owner = trial.world, trial.world.owner
     lecturer, tutor = trial.user(), trial.user()

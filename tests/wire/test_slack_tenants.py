@@ -44,14 +44,16 @@ class Stranger:
         assert installation is not None
         self.trial, self.bot = trial, installation.bot
         self.user: User = trial.world.add_user(f"bea-{workspace.id}", workspace)
-        members = (self.user, self.bot)
+        self.admin: User = trial.world.add_user(f"admin-{workspace.id}", workspace, admin=True)
+        members = (self.user, self.bot, self.admin)
         self.channel: Channel = trial.world.add_channel(workspace, "bio", members=members)
 
-    async def refusal(self, text: str) -> Message:
-        return await self.trial.refusal_of(await self.ask(text))
+    async def refusal(self, text: str, user: User | None = None) -> Message:
+        return await self.trial.refusal_of(await self.ask(text, user))
 
-    async def ask(self, text: str) -> Message:
-        return await self.trial.world.say(self.user, self.channel, f"<@{self.bot.id}> {text}")
+    async def ask(self, text: str, user: User | None = None) -> Message:
+        said = f"<@{self.bot.id}> {text}"
+        return await self.trial.world.say(user or self.user, self.channel, said)
 
     async def answer(self, text: str) -> Message:
         world, question = self.trial.world, await self.ask(text)
@@ -71,6 +73,9 @@ async def test_a_later_workspace_gets_nothing_until_it_is_granted(trial: Trial) 
     await trial.bot.says(command)
     stranger = Stranger(trial, other)
     assert i18n.text("course-none-yet-tell") in (await stranger.refusal(COVERED)).shown
+    for_staff = (await stranger.refusal(COVERED, stranger.admin)).shown
+    assert f"`glossator courses grant COURSE slack:{other.id}`" in for_staff
+    assert "arden" not in for_staff
     await grant(trial.bot.folder, "arden", f"slack:{other.id}")
     await asyncio.sleep(FOLLOWS_IN)
     assert COVERED_FACT in (await stranger.answer(COVERED)).shown

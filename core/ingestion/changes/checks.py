@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.models import now
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.origins import AS_THEY_ARE, Origins
 
 CLAIMED_FOR = timedelta(minutes=1)
 """How long a process that does not renew its claim keeps others away."""
@@ -43,21 +44,24 @@ class SourceCheck:
 class SourceChecks:
     """The looks at all sources; every method raises StoreError when the database fails."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, origins: Origins = AS_THEY_ARE) -> None:
         self._engine = engine
+        self._origins = origins
 
     async def all(self) -> Mapping[tuple[str, str], SourceCheck]:
         """Return the last look at each source, by course and source."""
         row = SourceCheckRow
         async with reading(self._engine) as db:
             return {
-                (each.course_id, each.source): SourceCheck(each.checked_at, each.problem, each.seen)
+                (each.course_id, self._origins.known(each.source)): SourceCheck(
+                    each.checked_at, each.problem, each.seen
+                )
                 for each in await db.scalars(select(row))
             }
 
     async def claim(self, course_id: str, source: str, before: SourceCheck) -> bool:
         """Take a source for a while unless another process has, or has looked since `before`."""
-        row, moment = SourceCheckRow, now()
+        row, moment, source = SourceCheckRow, now(), self._origins.stored(source)
         new = insert_into(self._engine, row).values(course_id=course_id, source=source)
         once = new.on_conflict_do_nothing(index_elements=["course_id", "source"])
         free = or_(row.claimed_until.is_(None), row.claimed_until <= moment)
@@ -86,7 +90,8 @@ class SourceChecks:
         )
 
     async def _set(self, course_id: str, source: str, **values: Any) -> None:
-        change = update(SourceCheckRow).where(_of(course_id, source)).values(**values)
+        row, source = SourceCheckRow, self._origins.stored(source)
+        change = update(row).where(_of(course_id, source)).values(**values)
         await write(self._engine, lambda db: db.execute(change).rowcount)
 
 

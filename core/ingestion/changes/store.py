@@ -14,6 +14,7 @@ from core.ingestion.changes.sections import Heading, SectionChanges
 from core.models import now
 from core.storage.catalogue_rows import CourseRow
 from core.storage.database import Base, UtcDateTime, reading, writing
+from core.storage.origins import AS_THEY_ARE, Origins
 
 _KEPT = timedelta(days=180)
 _HEADINGS_KEPT = 200
@@ -55,8 +56,9 @@ class CourseChange:
 class CourseChanges:
     """The changes of all courses; every method raises StoreError when the database fails."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, origins: Origins = AS_THEY_ARE) -> None:
         self._engine = engine
+        self._origins = origins
 
     async def save(self, course_id: str, sources: Sequence[str], changes: SectionChanges) -> None:
         """Keep what changed in a course now, and forget what is half a year old.
@@ -68,7 +70,7 @@ class CourseChanges:
             "change_id": uuid4(),
             "course_id": course_id,
             "changed_at": moment,
-            "sources": list(sources),
+            "sources": list(map(self._origins.stored, sources)),
             "added": len(changes.added),
             "changed": len(changes.changed),
             "removed": len(changes.removed),
@@ -96,25 +98,24 @@ class CourseChanges:
         found: dict[str, list[CourseChange]] = {}
         async with reading(self._engine) as db:
             for each in await db.scalars(query):
-                found.setdefault(each.course_id, []).append(_change(each))
+                found.setdefault(each.course_id, []).append(self._change(each))
         return found
+
+    def _change(self, row: CourseChangeRow) -> CourseChange:
+        headings = {
+            kind: tuple(tuple(heading) for heading in row.headings[kind])
+            for kind in ("added", "changed", "removed")
+        }
+        return CourseChange(
+            row.course_id,
+            row.changed_at,
+            tuple(map(self._origins.known, row.sources)),
+            row.added,
+            row.changed,
+            row.removed,
+            SectionChanges(**headings),
+        )
 
 
 def _kept(headings: Sequence[Heading]) -> list[list[str]]:
     return [list(heading) for heading in headings[:_HEADINGS_KEPT]]
-
-
-def _change(row: CourseChangeRow) -> CourseChange:
-    headings = {
-        kind: tuple(tuple(heading) for heading in row.headings[kind])
-        for kind in ("added", "changed", "removed")
-    }
-    return CourseChange(
-        row.course_id,
-        row.changed_at,
-        tuple(row.sources),
-        row.added,
-        row.changed,
-        row.removed,
-        SectionChanges(**headings),
-    )

@@ -48,6 +48,11 @@ class Plan:
         """The sources of which the next edition keeps documents."""
         return frozenset(self.moved.get(name, doc.origin) for name, doc in self.kept.items())
 
+    @property
+    def retired(self) -> list[str]:
+        """The sources of which nothing is left."""
+        return [one.name for one in self.report.retired]
+
     def drop_absent(self, named: Collection[str]) -> None:
         """Take out what this run's sources do not have any more, and sources that are no more.
 

@@ -47,6 +47,7 @@ async def open_sources(
     max_repository_bytes: int = _REPOSITORY_BYTES,
     is_one_of_several: bool = False,
     recognition: Recognition | None = None,
+    called: str | None = None,
 ) -> AsyncIterator[Readable]:
     """Open the sources that `names` stand for; parsing and fetching end with the block.
 
@@ -59,6 +60,8 @@ async def open_sources(
             has not changed is not fetched again; None: a folder that goes when the block ends.
         is_one_of_several: whether the course has other sources than these.
         recognition: how scanned pages are read; None: they are not.
+        called: what files are called as a source, a name with `://`; None: as the place where
+            they are.
 
     Raises:
         IngestionError: for a path or glob that matches nothing, or a repository that cannot be
@@ -84,7 +87,7 @@ async def open_sources(
             )
             reader = replace(reader, repositories=held)
         several = is_one_of_several or len(names) > 1
-        sites = [await _open(name, reader, base_url, several) for name in names]
+        sites = [await _open(name, reader, base_url, several, called) for name in names]
         found = (source.base_url for source in sites if source.base_url)
         yield Readable(list(sites), base_url or next(found, None))
 
@@ -99,7 +102,7 @@ def _is_of_the_web(name: str) -> bool:
 
 
 async def _open(
-    name: str, reader: SourceReader, base_url: str | None, several: bool
+    name: str, reader: SourceReader, base_url: str | None, several: bool, called: str | None
 ) -> FileSource | WebSource:
     if is_git(name):
         return await _open_repository(name, reader, base_url, several)
@@ -114,7 +117,8 @@ async def _open(
         ) from error
     prefix = f"{found.name}/" if several and site.folder == found else ""
     site = _with_usable_url(site)
-    return FileSource(well_formed(str(found)), reader, site, base_url or site.base_url, prefix)
+    called = called or well_formed(str(found))
+    return FileSource(called, reader, site, base_url or site.base_url, prefix)
 
 
 async def _open_repository(

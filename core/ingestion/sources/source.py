@@ -49,7 +49,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """The same in every run: an absolute path, a glob, or a URL."""
+        """The same in every run: an absolute path, a glob, a URL, or the name that it was given."""
         ...
 
     @property

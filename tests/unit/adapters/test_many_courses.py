@@ -43,6 +43,12 @@ async def test_a_menu_says_how_many_courses_it_leaves_out(count: int, more: str)
     assert (len(meant.refusal) > len(text("course-which"))) == bool(more)
 
 
+async def test_a_channel_without_a_course_names_none_to_students() -> None:
+    meant = await _meant(23, direct=False, is_staff=False)
+    assert meant.refusal == text("course-unset-tell")
+    assert "course-1" not in meant.refusal
+
+
 @pytest.mark.parametrize(("count", "end"), [(20, "course-19."), (23, "course-19 and 3 more.")])
 async def test_a_channel_without_a_course_says_how_many_are_not_named(count: int, end: str) -> None:
     meant = await _meant(count, direct=False)
@@ -50,8 +56,11 @@ async def test_a_channel_without_a_course_says_how_many_are_not_named(count: int
     assert meant.refusal.endswith(end)
 
 
-async def _meant(count: int, *, direct: bool) -> Any:
+async def _meant(count: int, *, direct: bool, is_staff: bool = True) -> Any:
+    async def staff() -> bool:
+        return is_staff
+
     nothing = cast("Any", None)
     whereabouts = Whereabouts(nothing, cast("Any", Guide(count)), nothing, lambda _: {})
     here = Here(Rules(), Reader("discord"))
-    return await whereabouts.meant(here, None, direct=direct, bound=True)
+    return await whereabouts.meant(here, None, direct=direct, bound=True, is_staff=staff)

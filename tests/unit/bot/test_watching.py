@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 
 from adapters.delivery.heartbeat import Pulse
 from adapters.intake.platform_clock import PlatformClock
 from bot.health.disks import DiskWatch
 from bot.health.health import Health, HealthSources
 from bot.health.metrics import PrometheusMeter
+from bot.health.monitoring import Monitoring
 from bot.settings import DiskSettings, Settings
 from core.errors import ServiceError, StoreError
 from core.inbox.base import Backlog
@@ -54,7 +56,7 @@ class House:
         self.engine = create_engine(f"sqlite:///{folder}/bot.db")
         self.disks = DiskWatch(Settings(data_dir=folder, disk=DiskSettings(critical_megabytes=0)))
 
-    def start(self) -> None:
+    def start(self, *, has_handbook: bool = True) -> None:
         self.watch.begin(
             HealthSources(
                 engine=self.engine,
@@ -66,7 +68,8 @@ class House:
                 in_flight=lambda: 2,
                 breakers=lambda: {"model-1": True},
                 clocks={"discord": self.clock},
-            )
+            ),
+            has_handbook=has_handbook,
         )
 
     @property
@@ -92,6 +95,16 @@ async def house(tmp_path: Path) -> Any:
     house = House(tmp_path)
     yield house
     await house.engine.dispose()
+
+
+async def test_a_bot_whose_handbook_could_not_be_read_is_ready_and_says_so(house: House) -> None:
+    house.start(has_handbook=False)
+    house.discord.is_there = True
+    pages = Monitoring(house.watch.readiness(), house.watch.exposition, asides=house.watch.asides())
+    async with TestClient(TestServer(pages.application())) as client:
+        ready = await client.get("/readyz")
+        assert (ready.status, (await ready.json())["status"]) == (200, "ok")
+        assert (await ready.json())["checks"]["handbook"] == "failing"
 
 
 async def test_a_bot_is_ready_from_its_connection_until_it_is_told_to_stop(house: House) -> None:

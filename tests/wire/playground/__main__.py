@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+from core.errors import BotError
 from tests.wire.playground.running import OWN_DATA, Playground
 
 _LAST_PORT = 65_535
@@ -35,13 +36,15 @@ def main() -> None:
     which.add_argument(
         "--own-courses",
         action="store_true",
-        help="use your settings, keys, data folder and courses instead of the handbook",
+        help="answer from a copy of your courses, with your settings and keys",
     )
     given = parser.parse_args()
     try:
         asyncio.run(serve(given.port, None if given.own_courses else given.data_dir))
     except OSError as error:
         sys.exit(f"playground: {error.strerror}")
+    except BotError as error:
+        sys.exit(f"playground: {error}")
     except KeyboardInterrupt:
         return
 

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bot.providers.old_names import FOREIGN_KEYS
-from bot.settings import PREFIX
+from bot.settings import PREFIX, Settings
 from tests.wire.discord.server import DiscordServer
+from tests.wire.playground.data import passed_on
 from tests.wire.playground.side import Json
 from tests.wire.slack.server import SlackServer
 
@@ -141,24 +142,27 @@ def environment(
     discord: DiscordServer,
     slack: SlackServer,
     *,
-    data_dir: Path | None,
+    data_dir: Path,
+    own: Settings | None = None,
     variables: Mapping[str, str] = os.environ,
 ) -> dict[str, str]:
-    """Return what the bot is told: where the two platforms are, and whose data it uses.
+    """Return what the bot is told: where the two platforms are, and which data it works on.
 
     Args:
-        data_dir: The playground's own data folder; then no setting or key of the operator's
-            is passed on. None: all of them are, for the operator's own courses.
+        data_dir: The data folder of the playground's bot.
+        own: The operator's settings, for a copy of their own courses; None: no setting or key of
+            the operator's is passed on.
         variables: The environment of whoever started the playground.
     """
-    told = dict(variables)
-    if data_dir is not None:
-        kept = {n: v for n, v in told.items() if not n.startswith(PREFIX)}
-        told = {n: v for n, v in kept.items() if n not in FOREIGN_KEYS}
-        told[f"{PREFIX}DATA_DIR"] = str(data_dir)
+    if own is not None:
+        told = passed_on(own, variables)
+    else:
+        told = {n: v for n, v in variables.items() if not n.startswith(PREFIX)}
+        told = {n: v for n, v in told.items() if n not in FOREIGN_KEYS}
     path = [str(ROOT), *filter(None, [told.get("PYTHONPATH")])]
     return told | {
         "PYTHONPATH": os.pathsep.join(path),
+        f"{PREFIX}DATA_DIR": str(data_dir),
         f"{PREFIX}DISCORD__TOKEN": discord.world.application.token,
         f"{PREFIX}DISCORD__API_URL": discord.api_url,
         f"{PREFIX}SLACK__BOT_TOKEN": slack.world.installation.token,
