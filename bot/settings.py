@@ -46,7 +46,7 @@ WRITTEN_AS_JSON = {
         for name, platform in PLATFORMS.items()
         for key, how in platform.settings.written_as_json.items()
     },
-    "GLOSSATOR_INGEST__ALLOWED_HOSTS": 'a JSON list, such as ["wiki.local"]',
+    "GLOSSATOR_INGEST__ALLOWED_HOSTS": 'a JSON list, such as ["wiki.local", "127.0.0.1:8000"]',
 }
 """Settings whose value is more than one word, and how to write it."""
 _ENV_FILE = ".env"

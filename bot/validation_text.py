@@ -6,7 +6,10 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from bot.platforms.registry import PLATFORMS
+from core.models import course_id_like
 
+_KEYS_OF_IDS = ("course", "course_id")
+"""Where the id is the value, which is not told."""
 _COURSE_ID = "^[a-z0-9]["
 _LANGUAGE = "^[A-Za-z]{2,3}"
 
@@ -43,7 +46,7 @@ def _allowed(problem: ErrorDetails, place: str) -> str:
         name = f"{place}.ID" if place in _TABLES_OF_TABLES else place
         return f"must be a table: begin it with a line that says [{name}]"
     if kind == "string_pattern_mismatch":
-        return _written(context)
+        return _written(context, str(problem["loc"][-2 if problem["loc"][-1] == "[key]" else -1]))
     if kind in _ALLOWED:
         return _ALLOWED[kind].format_map(context)
     return problem["msg"].removeprefix("Value error, ")
@@ -52,13 +55,19 @@ def _allowed(problem: ErrorDetails, place: str) -> str:
 _TABLES_OF_TABLES = frozenset({"courses", *(f"{name}.channels" for name in PLATFORMS)})
 
 
-def _written(context: Mapping[str, Any]) -> str:
-    """Return how a text must be written, by the pattern that it does not fit."""
+def _written(context: Mapping[str, Any], key: str) -> str:
+    """Return how a text must be written, by the pattern that it does not fit.
+
+    Args:
+        key: under which it stands, or which it is.
+    """
     pattern = str(context["pattern"])
     if pattern.startswith(_COURSE_ID):
         return (
             "must be a course's name: lower-case letters, digits, - and _ only, at most 64, "
             "and a letter or digit first"
+        ) + (
+            f", such as {near}" if key not in _KEYS_OF_IDS and (near := course_id_like(key)) else ""
         )
     if pattern.startswith(_LANGUAGE):
         return 'must be the code of a language, such as "en", "de" or "pt-BR"'

@@ -20,7 +20,6 @@ from bot.services import Services
 from bot.settings import Settings
 from core.disk.space import is_writable
 from core.errors import ConfigurationError
-from core.extras import require
 from core.index.base import VectorIndex
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine, dispose
@@ -111,7 +110,6 @@ def open_index(settings: Settings) -> VectorIndex:
         from core.index.embedded.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
-    require("qdrant")
     from core.index.server.qdrant import QdrantIndex
     from core.index.server.qdrant_connection import connect
 

@@ -3,7 +3,7 @@
     python -m tests.installation FOLDER     the size of the environment in a folder
 
 The packages it needs come from the environment that runs the tests: those alone that the wheel
-requires, so that what is an extra is not there.
+requires.
 """
 
 import os
@@ -96,7 +96,7 @@ def memory_of_an_answer(command: Path, folder: Path, *words: str) -> float:
 
 
 def _required() -> Iterator[Distribution]:
-    """Yield what the project requires without an extra, and what that requires in turn."""
+    """Yield what the project requires, and what that requires in turn."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     open_, seen = _applying(project["dependencies"], set()), set()
     while open_:
@@ -110,7 +110,7 @@ def _required() -> Iterator[Distribution]:
 
 
 def _applying(lines: Iterable[str], extras: set[str]) -> list[Requirement]:
-    """Return the requirements that hold on this machine, with some extras."""
+    """Return the requirements that hold on this machine, with some of their extras."""
     wanted = [Requirement(line) for line in lines]
     return [
         one

@@ -39,8 +39,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help=(
         "Answer questions from a course's own book, with citations that code has checked.\n\n"
-        "Exit codes: 0 fine, 2 wrong usage, 65 bad input data, 69 a service is unavailable, "
-        "78 wrong configuration."
+        "Exit codes: 0 fine, 2 wrong usage, 3 some documents could not be read, 65 bad input data, "
+        "69 a service is unavailable, 78 wrong configuration."
     ),
 )
 app.add_typer(sessions_app, name="sessions")
@@ -277,11 +277,29 @@ def run() -> int:
 
 
 @app.command(name="slack-manifest")
-def print_slack_manifest() -> int:
+def print_slack_manifest(
+    assistant: Annotated[
+        bool,
+        typer.Option("--assistant", help="Of an app that still has assistant_view."),
+    ] = False,
+) -> int:
     """Print the manifest of the Slack app, with the names that the commands are set to have."""
     from bot.cli.slack_manifest import slack_manifest as work
 
-    return work()
+    return work(of_assistant=assistant)
+
+
+@app.command(name="help")
+def print_page(
+    page: Annotated[
+        str | None,
+        typer.Argument(metavar="PAGE", help="Such as discord; none: which pages there are."),
+    ] = None,
+) -> int:
+    """Print a page of the handbook, or list its pages."""
+    from bot.cli.handbook_page import help_page
+
+    return help_page(page)
 
 
 @app.command()

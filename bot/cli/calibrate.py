@@ -11,7 +11,7 @@ from bot.cli.counted import counted
 from bot.cli.exits import BadInput, Exit
 from bot.handbook import COURSE as HANDBOOK
 from bot.handbook import handbook_folder
-from bot.providers.tables import LEXICAL
+from bot.providers.tables import LEXICAL, NO_JUDGE
 from bot.services import Services
 from core.errors import ServiceError
 from core.grounding.judge.calibration import FittedMark, fitted_mark, made_claims
@@ -84,7 +84,7 @@ async def calibrate(course_id: str, *, as_json: bool) -> int:
             embedding = await _calibrate_embedding(opened, course, edition, chunks)
             opened.marks.keep_scale(course.course_id, embedding.model, embedding.scale)
         name = opened.course_file.judge(course.course_id) or opened.settings.judge
-        if name not in (None, LEXICAL):
+        if name not in (None, LEXICAL, NO_JUDGE):
             judge = await _calibrate_judge(opened, str(name), chunks)
             opened.marks.keep_judge(course.course_id, judge.model, judge.mark)
         file = opened.marks.path

@@ -15,7 +15,7 @@ from bot.doctor.access import check_access
 from bot.doctor.accounts import check_account
 from bot.doctor.disk import check_disks
 from bot.doctor.findings import Finding, failed, misconfigured, warning
-from bot.doctor.models import check_marks, check_models
+from bot.doctor.models import check_judge, check_marks, check_models
 from bot.doctor.sources import check_scans, check_sources
 from bot.doctor.staff import check_staff
 from bot.handbook import COURSE
@@ -243,6 +243,8 @@ async def _check_courses(
         else:
             yield await _check_edition(settings, course_file, edition, again)
             tables = read_tables(settings, course_file.models)
+            for finding in check_judge(settings, tables, course_file, course.course_id):
+                yield finding
             for finding in check_marks(settings, tables, course_file, edition):
                 yield finding
             accounted = accounts.get(course.course_id, [])

@@ -19,10 +19,12 @@ from core.errors import (
 
 
 class Exit(IntEnum):
-    """The codes of sysexits.h that this program ends with."""
+    """The codes that this program ends with, from 64 on those of sysexits.h."""
 
     OK = 0
     USAGE = 2
+    INCOMPLETE = 3
+    """A file could not be read, and others went in."""
     BAD_INPUT = 65
     UNAVAILABLE = 69
     CONFIGURATION = 78
@@ -60,7 +62,7 @@ _CODES: tuple[tuple[type[BotError], Exit], ...] = (
 _DAMAGED = (
     "The database file is damaged, and stays so ({reason}): stop Glossator, move the file away "
     "with those next to it that end in -wal and -shm, and run 'glossator restore' on your last "
-    "backup, as 'Backups' in docs/running.md says."
+    "backup, as 'glossator help running' says under 'Backups'."
 )
 _UNWRITABLE = (
     "Nothing can be written to the database ({reason}): its disk is full, or is only for reading. "

@@ -5,7 +5,6 @@ import json
 import re
 import sys
 import time
-import unicodedata
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 
 from adapters.markdown.printable import printable
 from bot.cli.context import services
+from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
 from bot.cli.ingest_report import print_report, summary
 from bot.log import tell
@@ -20,7 +20,7 @@ from bot.services import Services
 from core.errors import BotError, ConfigurationError
 from core.ingestion.account.refusal import IngestionRefused
 from core.ingestion.report import IngestReport, Stage
-from core.models import Course
+from core.models import Course, course_id_like
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -45,7 +45,8 @@ async def ingest(
 ) -> int:
     """Ingest sources into a course, or every course of glossator.toml, and return the exit code.
 
-    A course of many that fails keeps none of the others waiting; the worst code counts. With
+    A course of many that fails keeps none of the others waiting; the worst code counts, which is
+    `Exit.INCOMPLETE` where documents failed and others went in. With
     `partial`, what can be read goes in, however little it is; with `trusted`, nothing of these
     sources is withheld; with `replace`, the course consists of these sources alone.
 
@@ -53,9 +54,10 @@ async def ingest(
         BotError: when the only course fails.
     """
     codes, summaries = [Exit.OK], list[dict[str, object]]()
-    failures = dict[str, str]()
+    failures = list[str]()
     async with services() as opened:
         jobs = _jobs(opened, names, course_id)
+        of_course = "The course {} was not ingested: {}" if len(jobs) > 1 else "{1}"
         for job_course, job_names in jobs:
             started = time.perf_counter()
             try:
@@ -70,29 +72,32 @@ async def ingest(
                 )
             except IngestionRefused as refusal:
                 seconds = time.perf_counter() - started
-                failures[job_course] = sentence_for(refusal)
+                sentence = sentence_for(refusal)
+                failures.append(of_course.format(job_course, sentence))
                 codes.append(exit_code(refusal))
-                summaries.append(summary(refusal.report, seconds, failures[job_course]))
+                summaries.append(summary(refusal.report, seconds, sentence))
                 if not (as_json or refusal.says_all):
                     print_report(refusal.report, seconds, is_refused=True)
                 continue
             except BotError as error:
                 if len(jobs) == 1:
                     raise
-                failures[job_course] = sentence_for(error)
+                sentence = sentence_for(error)
+                failures.append(of_course.format(job_course, sentence))
                 codes.append(exit_code(error))
-                summaries.append({"course": job_course, "error": failures[job_course]})
+                summaries.append({"course": job_course, "error": sentence})
                 continue
             seconds = time.perf_counter() - started
-            codes.append(Exit.BAD_INPUT if _is_hopeless(report) else Exit.OK)
             summaries.append(summary(report, seconds))
             if not as_json:
                 print_report(report, seconds)
+            if report.failed:
+                codes.append(Exit.BAD_INPUT if _is_hopeless(report) else Exit.INCOMPLETE)
+                failures.append(_unread(report))
     if as_json:
         print(json.dumps(summaries if len(jobs) > 1 else summaries[0], indent=2))
-    for name, sentence in failures.items():
-        course = f"The course {name} was not ingested: " if len(jobs) > 1 else ""
-        tell(printable(f"glossator: {course}{sentence}"), "ERROR")
+    for sentence in failures:
+        tell(printable(f"glossator: {sentence}"), "ERROR")
     return max(codes)
 
 
@@ -166,9 +171,10 @@ def _jobs(
     """Return which course is ingested from which sources."""
     described = opened.course_file.tables
     if course_id is not None and not _COURSE_ID.fullmatch(course_id):
+        near = course_id_like(course_id)
         raise UsageError(
             f"{course_id} cannot be a course's name: lower-case letters, digits, - and _ only, "
-            "at most 64."
+            f"at most 64{f', such as {near}' if near else ''}."
         )
     if names:
         only = next(iter(described)) if len(described) == 1 else None
@@ -191,9 +197,7 @@ def _jobs(
 
 def _course_id_of(name: str) -> str:
     """Return a course's name made from its source's."""
-    stem = _stem(name)
-    plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:64].strip("-") or "course"
+    return course_id_like(_stem(name)) or "course"
 
 
 def _stem(name: str) -> str:
@@ -219,8 +223,14 @@ def _with_site(course: Course, base_url: str | None) -> Course:
 
 
 def _is_hopeless(report: IngestReport) -> bool:
-    """Return whether documents were refused and none went in."""
-    return bool(report.failed) and not (report.added or report.changed or report.unchanged)
+    """Return whether no document went in."""
+    return not (report.added or report.changed or report.unchanged)
+
+
+def _unread(report: IngestReport) -> str:
+    """Return the sentence about documents that failed, next to the others or alone."""
+    failed = f"{counted(len(report.failed), 'document')} of {report.course} could not be read"
+    return f"{failed}." if _is_hopeless(report) else f"{failed}; the others went in."
 
 
 class _Lines:

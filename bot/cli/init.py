@@ -1,17 +1,36 @@
 """`glossator init`: writes a first glossator.toml and .env from a few answers."""
 
+import asyncio
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from bot.cli.exits import Exit, UsageError
+from adapters.markdown.printable import printable
+from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.platforms.registry import PLATFORMS
-from core.models import CourseId
+from bot.providers.models import Models
+from bot.providers.old_names import (
+    FOREIGN_KEYS,
+    OLD,
+    OLD_PREFIX,
+    old_table,
+    with_foreign_key,
+)
+from bot.providers.tables import OLLAMA, ModelTable
+from bot.settings import load_settings
+from bot.validation_text import sentence_of
+from core.errors import BotError
+from core.models import EXTRACTIVE, CourseId, course_id_like
+from core.providers.failures import SettingNames
 
 COURSE_FILE, ENV_FILE = Path("glossator.toml"), Path(".env")
 TOKENS: Mapping[str, Mapping[str, str]] = {
@@ -19,6 +38,14 @@ TOKENS: Mapping[str, Mapping[str, str]] = {
     "terminal": {},
 }
 """The variables that each platform needs, with what is asked for."""
+_KEYS_OF_GEMINI = (f"{OLD_PREFIX}API_KEY", *FOREIGN_KEYS)
+_NOBODY, _OLLAMA, _HOUSE = "none", "ollama", "house"
+_OLLAMA_PORT = 11_434
+_HOUSE_KEY = f"GLOSSATOR_MODELS__{_HOUSE.upper()}__API_KEY"
+_LATER = " (Enter: later)"
+_CONNECTS = 0.5
+"""Seconds in which a program of this machine takes a connection."""
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,82 +56,372 @@ class InitArguments:
     title: str | None
     sources: Sequence[str]
     platforms: Sequence[str]
-    tokens: Mapping[str, str]
+    generator: str | None
+    model: str | None
+    environment: Mapping[str, str]
+    """Has the tokens and keys, which are no options."""
     asks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The model that writes the answers, and what both files say of it."""
+
+    name: str = EXTRACTIVE
+    table: Mapping[str, str | int] = field(default_factory=dict)
+    """Of glossator.toml; empty where a key is all that it needs."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Of .env; an empty one is to be filled in."""
+
+
+class _Mistake(UsageError):
+    """An answer that cannot be used; `near` is one that can."""
+
+    def __init__(self, detail: str, near: str | None = None) -> None:
+        super().__init__(detail)
+        self.near = near
 
 
 def init(arguments: InitArguments) -> int:
     """Write both files in the current folder, and say what comes next.
 
+    At a terminal, an answer that cannot be used is asked for again, and the others are kept.
+
     Raises:
-        UsageError: when one of them is there, or an answer is missing or cannot be used.
+        UsageError: when one of the files is there or cannot be written; without a terminal, also
+            when an answer is missing or cannot be used.
     """
     for file in (COURSE_FILE, ENV_FILE):
         if file.exists() or file.is_symlink():
             raise UsageError(f"{file} is there already, and stays as it is: nothing was written.")
-    course = _answer(arguments.course, "--course", "Id of the course", "biology", arguments)
-    try:
-        TypeAdapter(CourseId).validate_python(course)
-    except ValidationError as error:
-        message = f"{course!r} is no course's id: lower-case letters, digits, - and _."
-        raise UsageError(message) from error
-    title = arguments.title or course
-    if arguments.title is None and arguments.asks:
-        title = typer.prompt("Title of the course", default=course)
+    if not os.access(Path.cwd(), os.W_OK):
+        raise UsageError(f"The folder {Path.cwd()} cannot be written: nothing was written.")
+    ask, typed = _Asking(arguments.asks), list[str]()
+
+    def read_id(answer: str) -> str:
+        typed.append(answer)
+        return _course_id(answer)
+
+    course = ask.until_usable(arguments.course, "--course", "Id of the course", "biology", read_id)
+    title = arguments.title
+    if title is None:  # what is no id may be meant as a title: "BIO 201"
+        title = ask.line("Title of the course", typed[0]) if arguments.asks else course
+    title = title.strip() or course
     sources = arguments.sources or [
-        _answer(None, "--source", "Folder, file or URL of the book", "book", arguments)
+        ask.until_usable(None, "--source", "Folder, file or URL of the book", "book", _source)
     ]
-    tokens = _tokens(arguments)
-    _write(COURSE_FILE, _course_file(course, title, sources), 0o644)
-    _write(ENV_FILE, "".join(f"{name}={value}\n" for name, value in tokens.items()), 0o600)
-    print(f"Wrote {COURSE_FILE} and {ENV_FILE}", end="")
-    print(f"; the tokens are in {ENV_FILE}, for you alone." if tokens else ".")
-    for source in sources:
-        if "://" not in source and not Path(source).expanduser().exists():
-            print(f"There is no file or folder {source} yet: put the book there first.")
-    print("Next: glossator doctor, then glossator ingest, then", end=" ")
-    print("glossator run" if tokens else "glossator chat")
+    tokens = _tokens(arguments, ask)
+    writer = _writer(arguments, ask)
+    secrets = {**tokens, **writer.variables}
+    _write(COURSE_FILE, _course_file(course, title, sources, writer), 0o644)
+    _write(ENV_FILE, "".join(f"{'' if v else '# '}{n}={v}\n" for n, v in secrets.items()), 0o600)
+    _say_what_comes_next(sources, tokens, secrets)
     return Exit.OK
 
 
-def _answer(given: str | None, option: str, prompt: str, default: str, how: InitArguments) -> str:
-    if given is not None:
-        return given
-    if not how.asks:
-        raise UsageError(f"Give {option}: there is no terminal to ask on.")
-    answer: str = typer.prompt(prompt, default=default)
-    return answer
+class _Asking:
+    """Asks at the terminal; without one, what is missing or of no use is an error."""
+
+    def __init__(self, asks: bool) -> None:
+        self.asks = asks
+
+    def until_usable(
+        self,
+        given: str | None,
+        option: str,
+        prompt: str,
+        default: str,
+        read: Callable[[str], Answer],
+    ) -> Answer:
+        """Return what was given or is answered, once it can be used.
+
+        Args:
+            given: by the option; None: it is asked for.
+            option: how it is called.
+            prompt: what is asked.
+            default: what Enter answers.
+            read: raises _Mistake for what cannot be used.
+
+        Raises:
+            UsageError: without a terminal.
+        """
+        while True:
+            if given is None and not self.asks:
+                raise UsageError(f"Give {option}: there is no terminal to ask on.")
+            try:
+                return read(self.line(prompt, default) if given is None else given)
+            except _Mistake as mistake:
+                if not self.asks:
+                    raise
+                print(mistake.user_message)
+                given, default = None, mistake.near or default
+
+    def line(self, prompt: str, default: str) -> str:
+        """Return an answer; Enter answers with the default."""
+        answer: str = typer.prompt(prompt, default=default)
+        return answer.strip()
+
+    def secret(self, prompt: str) -> str:
+        """Return what is typed unseen; empty where that is put off."""
+        while True:
+            value: str = typer.prompt(prompt, default="", show_default=False, hide_input=True)
+            try:
+                return _secret("it", value.strip())
+            except UsageError as error:
+                print(error.user_message)
 
 
-def _tokens(arguments: InitArguments) -> dict[str, str]:
-    platforms = arguments.platforms
-    if not platforms and arguments.asks:
-        named: str = typer.prompt(f"Platforms ({', '.join(TOKENS)})", default="terminal")
-        platforms = named.replace(",", " ").split()
-    if unknown := [name for name in platforms if name not in TOKENS]:
-        raise UsageError(f"There is no platform {unknown[0]}; there is: {', '.join(TOKENS)}.")
+def _course_id(typed: str) -> str:
+    try:
+        return TypeAdapter(CourseId).validate_python(typed)
+    except ValidationError:
+        near = course_id_like(typed)
+        such = f", such as {near}" if near else ""
+        message = f"{typed!r} is no course's id: lower-case letters, digits, - and _{such}."
+        raise _Mistake(message, near) from None
+
+
+def _source(typed: str) -> str:
+    if not typed:
+        raise _Mistake("Name a folder, a file or a URL.")
+    return typed
+
+
+def _secret(name: str, value: str) -> str:
+    if any(character.isspace() or character in "'\"#$\\" for character in value):
+        raise UsageError(f"The value for {name} has a character that no token has.")
+    return value
+
+
+# --- platforms ------------------------------------------------------------------------------
+
+
+def _tokens(arguments: InitArguments, ask: _Asking) -> dict[str, str]:
+    """Return the variables of the platforms' tokens; empty ones were put off."""
+    given = ",".join(arguments.platforms) or (None if arguments.asks else "terminal")
+    platforms = ask.until_usable(
+        given, "--platform", f"Platforms ({', '.join(TOKENS)})", "terminal", _platforms
+    )
     tokens: dict[str, str] = {}
     for platform in platforms:
         for name, prompt in TOKENS[platform].items():
-            value = arguments.tokens.get(name)
-            if value is None and arguments.asks:
-                value = typer.prompt(prompt, hide_input=True)
-            if value is None:
+            value = arguments.environment.get(name)
+            if value is None and not arguments.asks:
                 raise UsageError(f"{name} is not set, and there is no terminal to ask on.")
-            if any(character.isspace() or character in "'\"#$\\" for character in value):
-                raise UsageError(f"The value for {name} has a character that no token has.")
-            tokens[name] = value
+            tokens[name] = ask.secret(prompt + _LATER) if value is None else _secret(name, value)
     return tokens
 
 
-def _course_file(course: str, title: str, sources: Sequence[str]) -> str:
-    """Return the table of a course; a JSON string is a TOML string."""
-    listed = ", ".join(json.dumps(source, ensure_ascii=False) for source in sources)
-    return (
-        f"[courses.{course}]\n"
-        f"title = {json.dumps(title, ensure_ascii=False)}\n"
-        f"sources = [{listed}]\n"
-    )
+def _platforms(typed: str) -> list[str]:
+    named = typed.lower().replace(",", " ").split()
+    if unknown := [name for name in named if name not in TOKENS]:
+        raise _Mistake(f"There is no platform {unknown[0]}; there is: {', '.join(TOKENS)}.")
+    return named
+
+
+# --- who writes the answers -----------------------------------------------------------------
+
+
+def _writer(arguments: InitArguments, ask: _Asking) -> Writer:
+    """Return the model that writes, which was tried, or was kept though it does not answer."""
+    given, key = arguments.generator, _key_of_gemini(arguments)
+    if given is None and not arguments.asks:
+        return Writer()
+    address = _ollama_address(arguments.environment)
+    runs = _listed(address) if given in (None, _OLLAMA) and _is_there(address) else None
+    if runs is not None:
+        print(printable(f"Ollama runs on this machine, with {', '.join(runs) or 'no model yet'}."))
+    while True:
+        named = ask.until_usable(
+            given,
+            "--generator",
+            f"Who writes the answers: {_NOBODY} (the book's own sentences), {OLD}, {_OLLAMA}, or "
+            "the address of a service that speaks chat completions",
+            OLD if key else _NOBODY,
+            _generator,
+        )
+        if named == _NOBODY:
+            return Writer()
+        if named == OLD:
+            writer = _gemini(arguments, ask, key)
+        elif named == _OLLAMA:
+            writer = _served(arguments, ask, address, runs or [], is_ollama=True)
+        else:
+            writer = _at_address(arguments, ask, named)
+        if kept := _tried(writer, ask):
+            return kept
+        given, key = None, None
+
+
+def _generator(typed: str) -> str:
+    name = typed.strip().rstrip("/")
+    if name.lower() in (_NOBODY, EXTRACTIVE, ""):
+        return _NOBODY
+    if name.lower() in (OLD, _OLLAMA):
+        return name.lower()
+    try:
+        ModelTable.model_validate({"kind": "openai", "model": "any", "base_url": name})
+    except ValidationError as error:
+        known = f"{_NOBODY}, {OLD}, {_OLLAMA}, or an address such as https://example.org/v1"
+        why = f" ({sentence_of(error.errors()[0])})" if "://" in name else ""
+        near = f"http://{name}" if "://" not in name and set(name) & set(".:") else None
+        raise _Mistake(f"{name} is none of these{why}: {known}.", near) from None
+    return name
+
+
+def _key_of_gemini(arguments: InitArguments) -> str | None:
+    found = (arguments.environment.get(name) for name in _KEYS_OF_GEMINI)
+    return next((value for value in found if value), None)
+
+
+def _gemini(arguments: InitArguments, ask: _Asking, key: str | None) -> Writer:
+    name = _KEYS_OF_GEMINI[1]
+    if key is None and not ask.asks:
+        raise UsageError(f"{name} is not set, and there is no terminal to ask on.")
+    value = ask.secret(f"Key for Gemini{_LATER}") if key is None else _secret(name, key)
+    table = {"kind": OLD, "model": arguments.model} if arguments.model and value else {}
+    return Writer(OLD, table, {name: value})
+
+
+def _at_address(arguments: InitArguments, ask: _Asking, address: str) -> Writer:
+    """Return the model of a service, whose address may lack the `/v1` at its end."""
+    key = arguments.environment.get(_HOUSE_KEY)
+    if key is None:
+        key = ask.secret("Its key (Enter: it needs none)") if ask.asks else ""
+    _secret(_HOUSE_KEY, key)
+    likely = address if urlsplit(address).path else f"{address}/v1"
+    for candidate in dict.fromkeys([likely, address]):
+        if models := _listed(candidate, key):
+            return _served(arguments, ask, candidate, models, key=key)
+    return _served(arguments, ask, likely, [], key=key)
+
+
+def _served(
+    arguments: InitArguments,
+    ask: _Asking,
+    address: str,
+    models: Sequence[str],
+    *,
+    key: str = "",
+    is_ollama: bool = False,
+) -> Writer:
+    """Return one of the models that a service has."""
+    has = f"It has {', '.join(models)}." if models else ""
+    if arguments.model is None and not ask.asks:
+        raise UsageError(f"Give --model: there is no terminal to ask on. {has}".strip())
+    if has and not is_ollama:
+        print(printable(has))
+    default = models[0] if models else ""
+    model = ask.until_usable(arguments.model, "--model", "Its model", default, _model)
+    table: dict[str, str | int] = {"kind": _OLLAMA if is_ollama else "openai", "model": model}
+    if not is_ollama or address != OLLAMA:
+        table["base_url"] = address
+    return Writer(_OLLAMA if is_ollama else _HOUSE, table, {_HOUSE_KEY: key} if key else {})
+
+
+def _model(typed: str) -> str:
+    if not typed:
+        raise _Mistake("Name the model as the service calls it.")
+    return typed
+
+
+def _tried(writer: Writer, ask: _Asking) -> Writer | None:
+    """Return the model once it has answered, or is kept all the same; None: another is wanted."""
+    if writer.name == OLD and not writer.variables[_KEYS_OF_GEMINI[1]]:
+        return writer
+    print(f"Trying {writer.table.get('model', writer.name)} ...", flush=True)
+    complaint, context = asyncio.run(_try(writer))
+    if not complaint:
+        print("It answers.")
+        return _with_context(writer, context)
+    print(printable(complaint))
+    if not ask.asks or typer.confirm("Keep it all the same?", default=False):
+        print("It is kept: 'glossator doctor' tries it again.")
+        return writer
+    return None
+
+
+async def _try(writer: Writer) -> tuple[str, int | None]:
+    """Return what is wrong with a model, empty where it answers, and the context that it has."""
+    key = next(iter(writer.variables.values()), None)
+    async with AsyncExitStack() as closing:
+        try:
+            settings = load_settings()
+            if writer.table:
+                table = ModelTable.model_validate({**writer.table, "api_key": key})
+            else:
+                settings = with_foreign_key(settings, str(key))
+                table = old_table(settings)
+            chat = Models(settings, {writer.name: table}, closing).chat(writer.name)
+            await chat.check()
+            return "", await chat.ask_context() if table.kind == "openai" else None
+        except BotError as error:
+            return sentence_for(error), None
+
+
+def _with_context(writer: Writer, context: int | None) -> Writer:
+    """Return the model with the context that its server gives it, unless it is too small."""
+    from core.generation.claims.prompt import smallest_context
+
+    if not writer.table or context is None or context < smallest_context(None):
+        return writer
+    return replace(writer, table={**writer.table, "context": context})
+
+
+def _listed(address: str, key: str = "") -> list[str]:
+    """Return the models that the service at an address lists."""
+    from core.providers.openai.client import OpenAIClient
+    from core.providers.openai.context import list_models
+
+    async def ask() -> list[str]:
+        client = OpenAIClient(key or None, base_url=address, names=SettingNames("", "", ""))
+        try:
+            return await list_models(client)
+        finally:
+            await client.aclose()
+
+    return asyncio.run(ask())
+
+
+def _ollama_address(environment: Mapping[str, str]) -> str:
+    """Return where Ollama is: at its usual address, unless its own variable names another."""
+    named = environment.get("OLLAMA_HOST", "")
+    parts = urlsplit(named if "://" in named else f"http://{named}")
+    try:
+        host, port = parts.hostname or "127.0.0.1", parts.port or _OLLAMA_PORT
+    except ValueError:
+        return OLLAMA
+    host = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}/v1"
+
+
+def _is_there(address: str) -> bool:
+    parts = urlsplit(address)
+    try:
+        with socket.create_connection((parts.hostname, parts.port), _CONNECTS):
+            return True
+    except OSError:
+        return False
+
+
+# --- files ----------------------------------------------------------------------------------
+
+
+def _course_file(course: str, title: str, sources: Sequence[str], writer: Writer) -> str:
+    """Return the tables of a course and of its model; a JSON string is a TOML string."""
+    lines = [
+        f"[courses.{course}]",
+        f"title = {_toml(title)}",
+        f"sources = [{', '.join(map(_toml, sources))}]",
+    ]
+    if writer.table:
+        lines += [f"generator = {_toml(writer.name)}", "", f"[models.{writer.name}]"]
+        lines += [f"{key} = {_toml(value)}" for key, value in writer.table.items()]
+    return "\n".join([*lines, ""])
+
+
+def _toml(value: str | int) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _write(file: Path, content: str, mode: int) -> None:
@@ -112,3 +429,17 @@ def _write(file: Path, content: str, mode: int) -> None:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
         opened.write(content)
+
+
+def _say_what_comes_next(
+    sources: Sequence[str], tokens: Mapping[str, str], secrets: Mapping[str, str]
+) -> None:
+    print(f"Wrote {COURSE_FILE} and {ENV_FILE}", end="")
+    print(f"; the tokens are in {ENV_FILE}, for you alone." if any(secrets.values()) else ".")
+    if later := [name for name, value in secrets.items() if not value]:
+        print(f"Still to be filled in, in {ENV_FILE}: {', '.join(later)}.")
+    for source in sources:
+        if "://" not in source and not Path(source).expanduser().exists():
+            print(printable(f"There is no file or folder {source} yet: put the book there first."))
+    print("Next: glossator doctor, then glossator ingest, then", end=" ")
+    print("glossator run" if tokens else "glossator chat")

@@ -43,17 +43,35 @@ def init(
             "--platform", metavar="NAME", help="discord, slack or terminal; may be repeated."
         ),
     ] = None,
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            "--generator",
+            metavar="NAME",
+            help="Who writes the answers: none, gemini, ollama, or the address of a service that "
+            "speaks chat completions.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Its model, as the service calls it."),
+    ] = None,
 ) -> int:
     """Write a first glossator.toml and .env; what the options leave out is asked for.
 
-    Tokens are no options, which others could see: they are asked for, or taken from the
-    environment by their settings' names. No file that is there is overwritten.
+    Tokens and keys are no options, which others could see: they are asked for, or taken from the
+    environment by their settings' names. Each can be left for later. The model is tried at once,
+    and a running Ollama is found. No file that is there is overwritten.
     """
     from bot.cli.init import InitArguments
     from bot.cli.init import init as work
 
     is_terminal = sys.stdin is not None and sys.stdin.isatty()
-    return work(InitArguments(course, title, source or [], platform or [], os.environ, is_terminal))
+    return work(
+        InitArguments(
+            course, title, source or [], platform or [], generator, model, os.environ, is_terminal
+        )
+    )
 
 
 def demo() -> int:

@@ -8,15 +8,27 @@ from bot.course_file import CourseFile
 from bot.doctor.findings import Finding, failed, warning
 from bot.providers.embedders import meant
 from bot.providers.marks import Marks
-from bot.providers.models import Models, chosen_generator, models_in_use, prices
+from bot.providers.models import (
+    Models,
+    chosen_generator,
+    configured_generator,
+    models_in_use,
+    prices,
+)
 from bot.providers.old_names import OLD, OLD_NAMES, OLD_PREFIX, is_of_old_names
-from bot.providers.tables import LEXICAL, LOCAL, ModelTable, names_of
+from bot.providers.tables import LEXICAL, LOCAL, NO_JUDGE, ModelTable, names_of
 from bot.settings import BudgetSettings, Settings
 from core.errors import BotError, ConfigurationError
 from core.generation.claims.prompt import longest_kept
 from core.models import EXTRACTIVE, AgentConfiguration
 from core.retrieval.scoring import BUILT_IN
 from core.storage.catalogue import Edition
+
+_UNJUDGED = (
+    "the judge is none: citations, numbers, links and code of an answer are checked, and nobody "
+    "checks that the book says what its sentences say. Set judge of the course, or "
+    "GLOSSATOR_JUDGE, to the name of a model; it may be the one that writes"
+)
 
 
 async def check_models(
@@ -78,6 +90,19 @@ def check_marks(
     if table is not None and table.model not in fitted.judges.get(course, {}):
         text = f"{course}: from which probability a claim holds was never fitted for {table.model}"
         yield warning("marks", f"{text}: {how}")
+
+
+def check_judge(
+    settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile, course: str
+) -> Iterator[Finding]:
+    """Warn of a course whose answers a model writes and no model judges, as the operator set it."""
+    if (course_file.judge(course) or settings.judge) != NO_JUDGE:
+        return
+    writer = course_file.generator(course)
+    if writer is None and course_file.configuration(course).model_name != EXTRACTIVE:
+        writer = configured_generator(settings)
+    if writer in tables:
+        yield warning("judge", f"{course}: {writer} writes its answers, and {_UNJUDGED}")
 
 
 def _nobody_writes(tables: Mapping[str, ModelTable]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _UNREACHABLE = "Slack cannot be reached; try again later."
 _ADD_THEM = (
     "add what is missing on the app's page, OAuth & Permissions, or take over "
-    "docs/slack-manifest.yaml (docs/slack-manifest-assistant.yaml for an app that still has "
+    "what 'glossator slack-manifest' prints (with --assistant for an app that still has "
     "assistant_view), then install the app again."
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 
+from bot.cli.exits import sentence_for
 from bot.course_file import CourseFile
 from bot.doctor.findings import Finding, failed, warning
 from core.errors import BotError
@@ -23,8 +24,7 @@ async def check_sources(course_file: CourseFile) -> AsyncIterator[Finding]:
             if is_gone(source):
                 yield warning("course", f"The source {source} of {name} is not there.")
     named = [source for name in course_file.tables for source in course_file.sources(name)]
-    if repositories := [source for source in named if is_git(source)]:
-        yield await _check_git(repositories)
+    yield await _check_git([source for source in named if is_git(source)])
 
 
 async def check_scans(course_file: CourseFile, most_pages: int) -> AsyncIterator[Finding]:
@@ -35,7 +35,6 @@ async def check_scans(course_file: CourseFile, most_pages: int) -> AsyncIterator
     Args:
         most_pages: of one document; 0: none are recognised.
     """
-    from core.extras import is_installed
     from core.ingestion.recognition.recognition import recognition_with
     from core.ingestion.recognition.tesseract import find_tesseract
 
@@ -47,7 +46,7 @@ async def check_scans(course_file: CourseFile, most_pages: int) -> AsyncIterator
         language: recognition_with(tesseract, language, most_pages).missing
         for language in courses or ["en"]
     }
-    if tesseract is None or not most_pages or not is_installed("ocr"):
+    if tesseract is None or not most_pages:
         yield Finding("scans", _UNREAD.format(whose="", why=next(iter(missing.values()))))
         return
     named = ", ".join(tesseract.languages[:_LANGUAGES_NAMED])
@@ -60,6 +59,7 @@ async def check_scans(course_file: CourseFile, most_pages: int) -> AsyncIterator
 
 
 async def _check_git(repositories: list[str]) -> Finding:
+    """Check the git of this machine, whose absence fails only where a source needs it."""
     from core.ingestion.git.address import parse_git_address
     from core.ingestion.git.program import find_git
 
@@ -68,5 +68,6 @@ async def _check_git(repositories: list[str]) -> Finding:
             parse_git_address(source)
         git = await find_git(0)
     except BotError as error:
-        return failed("git", error)
-    return Finding("git", f"version {git.version}, for {len(repositories)} of the sources")
+        return failed("git", error) if repositories else Finding("git", sentence_for(error))
+    needed = f", for {len(repositories)} of the sources" if repositories else ""
+    return Finding("git", f"version {git.version}{needed}")

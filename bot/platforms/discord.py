@@ -45,7 +45,7 @@ class DiscordSettings(PlatformSettings):
 DISCORD = Platform(
     name="discord",
     settings=DiscordSettings,
-    set_up_by="GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get one)",
+    set_up_by="GLOSSATOR_DISCORD__TOKEN ('glossator help discord' says how to get one)",
     tokens={"GLOSSATOR_DISCORD__TOKEN": "Token of the Discord bot"},
     channel=IdForm(
         _SNOWFLAKE,

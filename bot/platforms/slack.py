@@ -80,7 +80,7 @@ class SlackSettings(PlatformSettings):
 SLACK = Platform(
     name="slack",
     settings=SlackSettings,
-    set_up_by="GLOSSATOR_SLACK__BOT_TOKEN (docs/slack.md)",
+    set_up_by="GLOSSATOR_SLACK__BOT_TOKEN ('glossator help slack')",
     tokens={
         "GLOSSATOR_SLACK__BOT_TOKEN": "Slack's bot token (xoxb-...)",
         "GLOSSATOR_SLACK__APP_TOKEN": "Slack's app-level token (xapp-...)",

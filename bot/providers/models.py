@@ -10,6 +10,7 @@ from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, is_of_old_names, old_
 from bot.providers.tables import (
     LEXICAL,
     LOCAL,
+    NO_JUDGE,
     ModelTable,
     check_named,
     names_of,
@@ -17,7 +18,6 @@ from bot.providers.tables import (
 )
 from bot.settings import Settings
 from core.errors import ConfigurationError
-from core.extras import require
 from core.models import EXTRACTIVE
 from core.storage.budgets.pricing import Prices
 
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from core.providers.guarded import GuardedModel
     from core.providers.services import Client
     from core.providers.wire import Wire
+
+
+_NO_MODELS = (None, LEXICAL, NO_JUDGE)
+"""What may stand for a judge where no model judges."""
 
 
 class Models:
@@ -176,7 +180,6 @@ class Models:
 
         is_old = is_of_old_names(self._settings, name)
         how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
-        require("openai" if table.kind == "openai" else "gemini")
         address = ServiceAddress(
             table.kind,
             usable_key(name, table, how),
@@ -233,14 +236,14 @@ def check_named_models(
     """
     named = {"GLOSSATOR_EMBEDDING__PROVIDER": settings.embedding.provider}
     if settings.judge is not None:
-        check_named(settings.judge, tables, "GLOSSATOR_JUDGE", LEXICAL)
+        check_named(settings.judge, tables, "GLOSSATOR_JUDGE", LEXICAL, NO_JUDGE)
     for course, table in course_file.tables.items():
         place = f"In the course file, courses.{course}"
         if table.generator is not None:
             check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
         if table.judge is not None:
-            check_named(table.judge, tables, f"{place}.judge", LEXICAL)
-        if table.judge_mark is not None and (table.judge or settings.judge) in (None, LEXICAL):
+            check_named(table.judge, tables, f"{place}.judge", LEXICAL, NO_JUDGE)
+        if table.judge_mark is not None and (table.judge or settings.judge) in _NO_MODELS:
             raise ConfigurationError(
                 f"{place}.judge_mark is set, and no model judges there: set {place}.judge, or "
                 "GLOSSATOR_JUDGE, or leave the mark out."

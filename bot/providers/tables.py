@@ -2,7 +2,8 @@
 
 import difflib
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -13,6 +14,7 @@ from pydantic import (
     SecretStr,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 
 from core.errors import ConfigurationError
@@ -28,6 +30,11 @@ LOCAL = "local"
 """The embedding model of this machine, and no table's name."""
 LEXICAL = "lexical"
 """What judges claims by their words, and no table's name."""
+NO_JUDGE = "none"
+"""Says that no model judges claims, and is no table's name."""
+OLLAMA = "http://127.0.0.1:11434/v1"
+"""Where an Ollama is that was installed as it comes."""
+_OLLAMA = "ollama"
 _NOT_SENT = "none"
 
 
@@ -36,9 +43,20 @@ def _none_if_not_sent(value: object) -> object:
 
 
 def _not_taken(name: str) -> str:
-    if name in (EXTRACTIVE, LOCAL, LEXICAL):
+    if name in (EXTRACTIVE, LOCAL, LEXICAL, NO_JUDGE):
         raise ValueError(f"{name} already means what works without any provider")
     return name
+
+
+def _known_kind(written: object) -> object:
+    """Return a kind as the table has it, or say which there are and which one speaks to all."""
+    kind = written.lower() if isinstance(written, str) else written
+    if kind not in get_args(Kind):
+        raise ValueError(
+            "must be 'gemini', 'vertex', 'ollama', or 'openai' for every service that speaks chat "
+            "completions, with its address as base_url"
+        )
+    return kind
 
 
 Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
@@ -60,7 +78,8 @@ class ModelTable(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Kind
+    kind: Annotated[Kind, BeforeValidator(_known_kind)]
+    """Also written `ollama`: an `openai` service at its usual address, or at its `base_url`."""
     model: NonBlank
     """As the service calls it."""
     base_url: ServiceUrl | None = None
@@ -93,6 +112,16 @@ class ModelTable(BaseModel):
     output_price: Price | None = None
     dimensions: Annotated[int, Field(ge=64, le=4_096)] | None = None
     """Length of the vectors, of a model that embeds."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_ollama_for_what_it_speaks(cls, written: Any) -> Any:
+        if not isinstance(written, dict) or str(written.get("kind")).lower() != _OLLAMA:
+            return written
+        address = written.get("base_url") or OLLAMA
+        if isinstance(address, str) and "://" in address and not urlsplit(address).path.strip("/"):
+            address = f"{address.rstrip('/')}/v1"  # as Ollama itself names its address
+        return {**written, "kind": "openai", "base_url": address}
 
 
 def read_tables(

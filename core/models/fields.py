@@ -1,6 +1,7 @@
 """Field types that several entities share, and the base of all entities."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
@@ -129,6 +130,14 @@ Count = Annotated[int, Field(ge=0)]
 WebUrl = Annotated[str, AfterValidator(_web_url)]
 CourseId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 """A course's short name: lower-case letters, digits, `-` and `_`, at most 64."""
+
+
+def course_id_like(text: str) -> str | None:
+    """Return the course's id that comes nearest to a text, `bio-201` for "BIO 201"; None: none."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:64].strip("-") or None
+
+
 TenantName = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[A-Za-z0-9]+$")]
 """A guild, workspace or organisation: `discord:42`, `slack:T0123`."""
 Milliseconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]

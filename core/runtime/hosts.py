@@ -3,9 +3,11 @@
 The network's own functions fail on anything else in words that name no setting.
 """
 
+import re
 from urllib.parse import urlsplit
 
 _LAST_PORT = 65_535
+_NO_AUTHORITY = re.compile(r"[\s/?#@\\]")
 _NO_PORT = f"the port must be a number from 0 to {_LAST_PORT:,}"
 
 
@@ -39,6 +41,10 @@ def check_authority(authority: str) -> str:
     Raises:
         ValueError: when one of the two cannot be; the text quotes nothing.
     """
+    if not authority or _NO_AUTHORITY.search(authority):
+        raise ValueError(
+            "a host is written without http:// and without a path, as host or host:port"
+        )
     check_url(f"//{authority}")
     return authority
 

@@ -22,12 +22,10 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy import create_engine as create_sync_engine
-from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
 from core.errors import StoreError
-from core.extras import require
 from core.storage.database_failures import store_errors as store_errors
 from core.storage.database_url import driver_url
 
@@ -124,7 +122,7 @@ def create_engine(
     if address.get_backend_name() == "sqlite":
         creator = partial(_connect_sqlite, needs_room=needs_room)
         connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": creator}
-        engine = _create(address, **pool, connect_args=connect)
+        engine = create_async_engine(address, **_COMMON, **pool, connect_args=connect)
         pragmas = _pragmas(synchronous, enforce_foreign_keys)
         _prepare_sqlite(engine, pragmas, needs_room=needs_room)
         return engine.execution_options(writer=_writer_beside(engine, pragmas))
@@ -137,7 +135,7 @@ def create_engine(
             "idle_in_transaction_session_timeout": str(_IDLE_IN_TRANSACTION),
         },
     }
-    return _create(address, **pool, pool_pre_ping=True, connect_args=connect)
+    return create_async_engine(address, **_COMMON, **pool, pool_pre_ping=True, connect_args=connect)
 
 
 @asynccontextmanager
@@ -155,12 +153,6 @@ async def reserved(engine: AsyncEngine, connections: int = 3) -> AsyncIterator[A
         yield beside
     finally:
         await dispose(beside)
-
-
-def _create(url: URL, **options: Any) -> AsyncEngine:
-    if url.get_backend_name() == "postgresql":
-        require("postgres")
-    return create_async_engine(url, **_COMMON, **options)
 
 
 async def _connect_sqlite(*address: Any, **options: Any) -> Any:

@@ -9,7 +9,6 @@ from io import BytesIO
 from pathlib import PurePosixPath
 
 from core.errors import UnsupportedDocument
-from core.extras import how_to_add, is_installed
 from core.ingestion.document import ParsedDocument
 from core.ingestion.formats.characters import visible_document
 from core.ingestion.formats.decoding import DecodedText, decode_text, looks_like_text
@@ -219,8 +218,14 @@ def _parse_as(
             from core.ingestion.formats.pdf.reader import parse_pdf
 
             return parse_pdf(data, scans)
-        case "docx" | "pptx":
-            return _parse_office(kind, data)
+        case "docx":
+            from core.ingestion.formats.office.docx import parse_docx
+
+            return parse_docx(data)
+        case "pptx":
+            from core.ingestion.formats.office.pptx import parse_pptx
+
+            return parse_pptx(data)
         case "epub":
             from core.ingestion.formats.epub import parse_epub
 
@@ -236,18 +241,6 @@ def _parse_as(
     from core.ingestion.formats.plain import parse_plain
 
     return parse_plain(data, charset=charset)
-
-
-def _parse_office(kind: str, data: bytes) -> ParsedDocument:
-    if not is_installed("office"):
-        raise UnsupportedDocument(f"needs {how_to_add('office')}")
-    if kind == "docx":
-        from core.ingestion.formats.office.docx import parse_docx
-
-        return parse_docx(data)
-    from core.ingestion.formats.office.pptx import parse_pptx
-
-    return parse_pptx(data)
 
 
 def _parse_text(decoded: DecodedText, reader: Callable[[str], ParsedDocument]) -> ParsedDocument:

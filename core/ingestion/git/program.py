@@ -13,6 +13,7 @@ from typing import IO
 
 from core.errors import ServiceError, SourceUnavailable, UnsupportedDocument
 from core.ingestion.limited_program import end, limited
+from core.system_packages import how_to_install_git
 
 LEAST_VERSION = (2, 37)
 """Older ones cannot be bound to an address that was checked."""
@@ -230,5 +231,8 @@ def _too_slow() -> SourceUnavailable:
 
 def _without(reason: str) -> ServiceError:
     least = ".".join(map(str, LEAST_VERSION))
-    sentence = f"A git source needs git {least} or later, and {reason}: install it, and try again."
+    sentence = (
+        f"A git source needs git {least} or later, and {reason}: install it "
+        f"{how_to_install_git()}, and try again."
+    )
     return ServiceError(sentence, user_message=sentence)

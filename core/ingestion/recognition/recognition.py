@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from core.extras import how_to_add, is_installed
 from core.ingestion.formats.pdf.scans import PagePicture
 from core.ingestion.recognition.languages import tesseract_name
 from core.ingestion.recognition.tesseract import Tesseract, find_tesseract
+from core.system_packages import how_to_install_tesseract
 
 _FAILURES = 3
 """So many pages in a row that cannot be recognised, and no further one of a document is tried."""
@@ -71,20 +71,11 @@ def recognition_with(tesseract: Tesseract | None, language: str, most_pages: int
             missing="GLOSSATOR_INGEST__MAX_RECOGNISED_PAGES is 0, so scans are not recognised"
         )
     name = tesseract_name(language)
-    absent = [] if is_installed("ocr") else [how_to_add("ocr")]
     if tesseract is None:
-        absent.append(f"the program tesseract of the system's packages ({_packages(name)})")
-    elif name not in tesseract.languages:
-        packages = _packages(name, program=False)
-        absent.append(f"tesseract's data of the course's language, {name} ({packages})")
-    if absent or tesseract is None:
-        return Recognition(missing=f"to recognise scans, install {', and '.join(absent)}")
+        how = how_to_install_tesseract(name)
+        return Recognition(missing=f"to recognise scans, install the program tesseract {how}")
+    if name not in tesseract.languages:
+        data = f"tesseract's data of the course's language, {name},"
+        how = how_to_install_tesseract(name, is_there=True)
+        return Recognition(missing=f"to recognise scans, install {data} {how}")
     return Recognition(tesseract, name, most_pages)
-
-
-def _packages(language: str, *, program: bool = True) -> str:
-    """Return what Debian calls the program, which comes with English, and a language's data."""
-    names = ["tesseract-ocr"] if program else []
-    if language != "eng" or not program:
-        names.append(f"tesseract-ocr-{language.replace('_', '-')}")
-    return f"Debian and Ubuntu: {' and '.join(names)}"

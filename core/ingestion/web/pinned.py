@@ -97,9 +97,7 @@ class PinnedClient:
         """
         trusted = self.trusts(target)
         if not trusted and target.port not in WEB_PORTS.values():
-            raise UnsupportedDocument(
-                user_message="Only the usual web ports (80 and 443) can be fetched from."
-            )
+            raise self._unusual_port(target)
         if not trusted and target.has_local_name:
             raise _not_public(target, "a name reserved for local use")
         addresses = await self._look_up(target)
@@ -113,6 +111,13 @@ class PinnedClient:
         if target.authority in self._allowed_hosts:
             return True
         return target.port in WEB_PORTS.values() and target.bracketed_host in self._allowed_hosts
+
+    def _unusual_port(self, target: Target) -> UnsupportedDocument:
+        if target.bracketed_host in self._allowed_hosts:
+            allowed = f"“{target.bracketed_host}” is allowed without a port, so on 80 and 443 alone"
+        else:
+            allowed = "Only the usual web ports (80 and 443) can be fetched from"
+        return UnsupportedDocument(user_message=f"{allowed}; {_how_to_allow(target.authority)}.")
 
     async def _look_up(self, target: Target) -> list[IPAddress]:
         if target.address is not None:
@@ -188,10 +193,16 @@ def _transport_errors(target: Target) -> Iterator[None]:
 
 
 def _not_public(target: Target, reason: str) -> UnsupportedDocument:
+    is_usual = target.port in WEB_PORTS.values()
+    how = _how_to_allow(target.bracketed_host if is_usual else target.authority)
     return UnsupportedDocument(
         f"{target.host} is not public: {reason}",
-        user_message=f"“{target.host}” is not on the public internet, so it is not fetched.",
+        user_message=f"“{target.host}” is not on the public internet, so it is not fetched; {how}.",
     )
+
+
+def _how_to_allow(authority: str) -> str:
+    return f'to trust it, add "{authority}" to the list GLOSSATOR_INGEST__ALLOWED_HOSTS'
 
 
 def _unknown_name(target: Target) -> UnknownHost:

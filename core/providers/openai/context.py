@@ -1,4 +1,6 @@
-"""How many tokens a server gives a model: local ones cut what is longer, and say nothing.
+"""What a server says of its models: which it has, and how many tokens it gives one.
+
+Local ones cut what is longer, and say nothing.
 
 Where they say it, looked up on 2026-11-25: vLLM and SGLang give `max_model_len` in /v1/models;
 OpenRouter `context_length` and Groq `context_window` there; LM Studio `loaded_context_length` in
@@ -43,6 +45,14 @@ async def ask_context(client: "OpenAIClient", model: str) -> int | None:
         return int(set_by_file[1])
     listed = await _get(client, model, f"{server}/api/v0/models")
     return next(_of_model(listed, model), None)
+
+
+async def list_models(client: "OpenAIClient") -> list[str]:
+    """Return the names of the models that a service lists; empty where it lists none."""
+    listed = (await _get(client, "", f"{client.base_url.rstrip('/')}/models")).get("data")
+    entries = listed if isinstance(listed, list) else []
+    names = (entry.get("id") for entry in entries if isinstance(entry, dict))
+    return [name for name in names if isinstance(name, str) and name.isprintable()]
 
 
 def _of_model(listed: dict[str, Any], model: str) -> Iterator[int]:

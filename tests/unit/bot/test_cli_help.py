@@ -9,7 +9,7 @@ from tests.command_line import CommandLine
 HELP = {
     (): (
         *("ingest", "ask", "chat", "search", "eval", "sessions", "courses", "usage", "doctor"),
-        *("db", "run", "backup", "restore", "slack-manifest", "queue", "verified"),
+        *("db", "run", "backup", "restore", "slack-manifest", "queue", "verified", "help"),
     ),
     ("ingest",): ("SOURCE", "--course", "--json", "glossator.toml"),
     ("ask",): (
@@ -45,7 +45,9 @@ HELP = {
     ("backup",): ("FILE", "--without-index", "--force", "secrets"),
     ("restore",): ("FILE", "--force", "PostgreSQL"),
     ("run",): ("chat platforms",),
-    ("slack-manifest",): ("manifest", "names"),
+    ("init",): ("--course", "--generator", "--model", "ollama"),
+    ("help",): ("PAGE", "handbook"),
+    ("slack-manifest",): ("manifest", "names", "--assistant"),
 }
 
 

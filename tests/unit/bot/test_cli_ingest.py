@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.exits import Exit
 from core.ingestion.formats.registry import SUPPORTED_FORMATS
+from core.system_packages import how_to_install_git
 from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine
 
@@ -66,7 +68,7 @@ def test_the_second_run_embeds_nothing_and_keeps_the_edition(
 def test_a_piped_run_tells_one_plain_summary(glossator: CommandLine, book: Path) -> None:
     (book / "blank.md").write_text("")
     done = glossator.run("ingest", "arden")
-    assert done.code == 0
+    assert done.code == Exit.INCOMPLETE
     assert "\x1b" not in done.out + done.err
     *documents, summary = done.out.splitlines()
     assert "failed: blank.md: is empty" in documents
@@ -205,9 +207,12 @@ def test_the_share_is_a_setting_and_failed_documents_count_as_not_read(
 ) -> None:
     write_files(book, {f"{n}.md": "" for n in range(4)})
     assert glossator.here("ingest", "arden").code == 65
-    assert glossator.setting(INGEST__LEAST_SHARE="0.4").here("ingest", "arden").code == 0
-    assert glossator.setting(INGEST__LEAST_SHARE="0").here("ingest", "arden").code == 0
+    assert glossator.setting(INGEST__LEAST_SHARE="0.4").here("ingest", "arden").code == 3
+    assert glossator.setting(INGEST__LEAST_SHARE="0").here("ingest", "arden").code == 3
     (book / "0.md").unlink()
+    assert glossator.here("ingest", "arden").code == 3
+    for n in range(1, 4):
+        (book / f"{n}.md").unlink()
     assert glossator.here("ingest", "arden").code == 0
 
 
@@ -233,7 +238,8 @@ def test_the_doctor_says_what_was_left_out_and_where_that_is_not_known(
 def test_a_bad_document_is_named_and_the_rest_goes_in(glossator: CommandLine, book: Path) -> None:
     (book / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
     done = glossator.here("ingest", "arden", "--json")
-    assert done.code == 0
+    assert done.code == Exit.INCOMPLETE
+    assert done.err == "glossator: 1 document of arden could not be read; the others went in.\n"
     assert [failed["source"] for failed in done.json["failed"]] == ["broken.pdf"]
     assert set(done.json["failed"][0]) == {"source", "reason"}
     assert len(done.json["added"]) == 3
@@ -242,7 +248,7 @@ def test_a_bad_document_is_named_and_the_rest_goes_in(glossator: CommandLine, bo
 def test_file_names_cannot_steer_the_terminal(glossator: CommandLine, book: Path) -> None:
     write_files(book, {"\x1b]0;owned\x07.md": ""})
     done = glossator.here("ingest", "arden")
-    assert done.code == 0
+    assert done.code == Exit.INCOMPLETE
     assert "failed: ]0;owned.md: is empty" in done.out
     assert "\x1b" not in done.out
 
@@ -439,3 +445,23 @@ def test_the_help_the_handbook_and_the_readme_name_every_format(glossator: Comma
         words = " ".join(text.split())
         for name in re.split(r", | and ", SUPPORTED_FORMATS):
             assert name in words
+
+
+def test_without_git_its_sources_and_the_doctor_name_the_command_that_installs_it(
+    glossator: CommandLine,
+) -> None:
+    shell = glossator.knowing(PATH=str(glossator.folder))
+    done = shell.here("ingest", "git+https://example.org/tides.git")
+    assert done.code == Exit.UNAVAILABLE
+    how = f"there is no git on this machine: install it {how_to_install_git()}, and try again."
+    assert how in done.sentence
+    checked = shell.here("doctor")
+    [line] = [line for line in checked.out.splitlines() if " git " in line]
+    assert line.startswith("ok    git ")
+    assert how in line
+    described = '[courses.tides]\nsources = ["git+https://example.org/tides.git"]\n'
+    (glossator.folder / "glossator.toml").write_text(described)
+    checked = shell.here("doctor")
+    assert checked.code == Exit.UNAVAILABLE
+    [line] = [line for line in checked.out.splitlines() if line.startswith("FAIL  git ")]
+    assert how in line

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.exits import Exit
 from tests.books import LIGHTHOUSE, write_files
 from tests.command_line import CommandLine
 from tests.tesseract import english_scans, needs_tesseract
@@ -36,7 +37,7 @@ def test_without_tesseract_a_scan_is_named_and_does_not_count_as_read(
     glossator: CommandLine, book: Path
 ) -> None:
     done = without_tesseract(glossator).here("ingest", "arden", "--json")
-    assert done.code == 0
+    assert done.code == Exit.INCOMPLETE
     [failed] = done.json["failed"]
     assert failed["source"] == "foghorns.pdf"
     assert failed["reason"].startswith(REASON)

@@ -7,6 +7,7 @@ import pytest
 
 from bot.course_file import CourseFile, read_course_file
 from bot.doctor.findings import Finding
+from bot.doctor.models import check_judge
 from bot.providers.models import check_named_models, chosen_generator, models_in_use, prices
 from bot.providers.tables import ModelTable, read_tables
 from bot.settings import Settings, load_settings
@@ -94,6 +95,65 @@ def test_a_foreign_key_is_no_old_variable(monkeypatch: pytest.MonkeyPatch, tmp_p
     settings, file = loaded(monkeypatch, tmp_path)
     assert not settings.uses_old_names
     assert list(read_tables(settings, file.models)) == ["gemini"]
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("", "http://127.0.0.1:11434/v1"),
+        ('base_url = "http://gpu.example.org:11434"\n', "http://gpu.example.org:11434/v1"),
+        ('base_url = "http://gpu.example.org:11434/v1"\n', "http://gpu.example.org:11434/v1"),
+        ('base_url = "https://example.org/ollama/v1"\n', "https://example.org/ollama/v1"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["ollama", "Ollama"])
+def test_ollama_is_a_service_of_chat_completions_at_its_usual_address(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, written: str, address: str
+) -> None:
+    text = f'[models.own]\nkind = "{kind}"\nmodel = "qwen3:8b"\n{written}'
+    settings, file = loaded(monkeypatch, tmp_path, text)
+    table = read_tables(settings, file.models)["own"]
+    assert (table.kind, table.base_url) == ("openai", address)
+    variables = {"MODELS__OWN__KIND": kind, "MODELS__OWN__MODEL": "qwen3:8b"}
+    settings, file = loaded(monkeypatch, tmp_path, "", **variables)
+    assert read_tables(settings, file.models)["own"].base_url == "http://127.0.0.1:11434/v1"
+
+
+@pytest.mark.parametrize("kind", ["vllm", "claude", ""])
+def test_another_kind_is_told_which_one_speaks_to_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    text = f'[models.own]\nkind = "{kind}"\nmodel = "m"\n'
+    with pytest.raises(
+        ConfigurationError, match=r"models\.own\.kind must be .* 'openai' for every"
+    ):
+        loaded(monkeypatch, tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("course", "judge", "warned"),
+    [
+        ('generator = "local_one"\njudge = "none"\n', None, True),
+        ('generator = "local_one"\n', "none", True),
+        ('generator = "local_one"\njudge = "local_one"\n', "none", False),
+        ('generator = "extractive"\njudge = "none"\n', None, False),
+        ('judge = "none"\n', None, False),
+        ('judge = "none"\n[courses.tides.answers]\nmodel = "extractive"\n', None, False),
+    ],
+)
+def test_a_course_whose_writer_nobody_judges_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, course: str, judge: str | None, warned: bool
+) -> None:
+    variables = {} if judge is None else {"JUDGE": judge}
+    settings, file = loaded(monkeypatch, tmp_path, f"{LOCAL}[courses.tides]\n{course}", **variables)
+    tables = read_tables(settings, file.models)
+    check_named_models(settings, tables, file)
+    found = [*check_judge(settings, tables, file, "tides")]
+    assert [one.is_warning for one in found] == [True] * warned
+    if found:
+        assert found[0].text.startswith(
+            "tides: local_one writes its answers, and the judge is none"
+        )
 
 
 @pytest.mark.parametrize(

@@ -268,6 +268,9 @@ def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
         ("GLOSSATOR_MONITORING__HOST", "a..b"),
         ("GLOSSATOR_INGEST__ALLOWED_HOSTS", '["wiki.local", "127.0.0.1:65536"]'),
         ("GLOSSATOR_INGEST__ALLOWED_HOSTS", '["wiki..local"]'),
+        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", '["http://wiki.local"]'),
+        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", '["wiki.local/pages"]'),
+        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", '[""]'),
     ],
 )
 def test_a_bad_value_is_refused_in_one_sentence_that_names_its_variable(
@@ -283,7 +286,7 @@ def test_a_bad_value_is_refused_in_one_sentence_that_names_its_variable(
 @pytest.mark.parametrize(
     ("name", "value", "how"),
     [
-        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", "wiki.local", 'a JSON list, such as ["wiki.local"]'),
+        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", "wiki.local", 'a JSON list, such as ["wiki.local", '),
         ("GLOSSATOR_GEMINI__PRICES", "0.3", "a JSON object, such as {"),
         ("GLOSSATOR_GEMINI__PRICES", "a-model: 0.3", "a JSON object, such as {"),
     ],

@@ -86,7 +86,8 @@ async def test_a_name_with_any_address_inside_is_refused(
     assert internet.requests == []
     assert sentinel.connections == 0
     assert refusal.value.user_message == (
-        "“trap.example” is not on the public internet, so it is not fetched."
+        "“trap.example” is not on the public internet, so it is not fetched; to trust it, add "
+        '"trap.example" to the list GLOSSATOR_INGEST__ALLOWED_HOSTS.'
     )
 
 
@@ -168,6 +169,18 @@ async def test_an_unusual_port_is_refused(url: str, internet: Internet) -> None:
     async with fetcher_for(internet, Names({})) as fetcher:
         with pytest.raises(UnsupportedDocument, match="80 and 443"):
             await fetcher.fetch(url)
+
+
+async def test_a_host_that_is_allowed_without_its_port_is_told_how_to_write_both(
+    internet: Internet,
+) -> None:
+    async with fetcher_for(internet, Names({}), "book.example") as fetcher:
+        with pytest.raises(UnsupportedDocument) as refusal:
+            await fetcher.fetch("http://book.example:8080/")
+    assert refusal.value.user_message == (
+        "“book.example” is allowed without a port, so on 80 and 443 alone; to trust it, add "
+        '"book.example:8080" to the list GLOSSATOR_INGEST__ALLOWED_HOSTS.'
+    )
 
 
 async def test_trust_in_one_port_is_no_trust_in_another(sentinel: Sentinel, book: Site) -> None:

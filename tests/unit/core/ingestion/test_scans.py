@@ -13,6 +13,7 @@ from core.ingestion.recognition.languages import tesseract_name
 from core.ingestion.recognition.recognition import Recognition, recognition_with
 from core.ingestion.recognition.tesseract import Tesseract, find_tesseract
 from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
+from core.system_packages import how_to_install_tesseract
 from tests.tesseract import english_scans, needs_tesseract, program, without_windows
 from tests.unit.core.ingestion.pdfs import lines, pdf, scan_of
 
@@ -209,17 +210,15 @@ def test_a_language_has_the_name_that_tesseract_gives_it(tag: str, name: str) ->
     assert tesseract_name(tag) == name
 
 
-def test_what_is_missing_is_named_with_its_packages() -> None:
+def test_what_is_missing_is_named_with_the_command_that_brings_it() -> None:
     english = Tesseract("tesseract", "5", ("eng", "osd"))
     assert recognition_with(english, "en", 10) == Recognition(english, "eng", 10)
-    assert recognition_with(None, "en", 10).missing == (
-        "to recognise scans, install the program tesseract of the system's packages "
-        "(Debian and Ubuntu: tesseract-ocr)"
+    assert recognition_with(None, "de", 10).missing == (
+        f"to recognise scans, install the program tesseract {how_to_install_tesseract('deu')}"
     )
-    assert "tesseract-ocr and tesseract-ocr-deu" in recognition_with(None, "de", 10).missing
     assert recognition_with(english, "zh-Hant", 10) == Recognition(
-        missing="to recognise scans, install tesseract's data of the course's language, chi_tra "
-        "(Debian and Ubuntu: tesseract-ocr-chi-tra)"
+        missing="to recognise scans, install tesseract's data of the course's language, chi_tra, "
+        f"{how_to_install_tesseract('chi_tra', is_there=True)}"
     )
     off = recognition_with(english, "en", 0)
     assert off.most_pages == 0

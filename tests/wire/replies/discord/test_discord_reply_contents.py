@@ -32,7 +32,6 @@ from tests.wire.replies.jobs import QUESTION, finished
 async def test_a_formula_that_cannot_be_read_is_attached_as_a_picture(
     client: discord.Client, world: World, ann: User
 ) -> None:
-    pytest.importorskip("ziamath", reason="the extra `formulas` is not installed")
     matrix = r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}"
     question = await world.say(ann, world.channel, QUESTION)
     await answered(client, about_message(question), text=f"It is $${matrix}$$ [1].")
@@ -49,7 +48,6 @@ async def test_a_formula_that_cannot_be_read_is_attached_as_a_picture(
 async def test_without_leave_to_attach_files_the_formula_stays_code(
     client: discord.Client, world: World, ann: User
 ) -> None:
-    pytest.importorskip("ziamath", reason="the extra `formulas` is not installed")
     world.restrict(world.channel, world.bot, deny=Permission.ATTACH_FILES)
     matrix = r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}"
     question = await world.say(ann, world.channel, QUESTION)
