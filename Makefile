@@ -14,7 +14,7 @@ PYTEST := $(PYTEST_ALONE) -n $(PYTEST_WORKERS) --dist loadgroup
 EVERYDAY := not slow and not postgres and (not costly or essential)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench chaos soak check format lock clean
+.PHONY: help install demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench touched chaos soak audit check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,11 +83,22 @@ mutants: $(VENV)/dev.done ## Take each guard out of a copy, and see that a test 
 bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course; SCALE=1: by its size)
 	@$(BIN)/python -m tests.bench$(if $(SCALE),.scale --picture docs/scale.svg) $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))
 
+touched: $(VENV)/dev.done ## Print which files a question touches (FUNCTIONS=1: every function in order)
+	@$(BIN)/python -m tests.bench.touched $(if $(FUNCTIONS),--functions)
+
 chaos: $(VENV)/dev.done ## Ask 2,000 questions while things break (N=20000 SEED=1 JOBS=3 STATE=folder)
 	@$(BIN)/python -m tests.chaos --questions $(or $(N),2000) --seed $(or $(SEED),1) --at-a-time $(or $(JOBS),1) --state $(or $(STATE),.chaos)
 
 soak: $(VENV)/dev.done ## Ask 10,000 questions of one process, and print what grows (N=100000 PACE=12 STATE=folder)
 	@$(BIN)/python -m tests.soak --questions $(or $(N),10000) --pace $(or $(PACE),5) --state $(or $(STATE),.soak)
+
+$(VENV)/audit.done: $(VENV)/bin/python requirements/audit.txt
+	@$(PYTHON) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip --disable-pip-version-check install --quiet $(LOCKED) -r requirements/audit.txt
+	@touch $@
+
+audit: $(VENV)/audit.done ## Ask an advisory database about every locked package (DATABASE=pypi)
+	@$(BIN)/python -m tests.security.advisories --python $(VENV)/audit/bin/python $(if $(DATABASE),--database $(DATABASE))
 
 check: $(VENV)/dev.done ## Check format, lint, types and import contracts
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
@@ -102,6 +113,7 @@ lock: $(VENV)/dev.done ## Resolve the dependencies again into requirements/
 	@$(COMPILE) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt
 	@$(COMPILE) $(LOCK_FLAGS) --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	@$(COMPILE) $(LOCK_FLAGS) --no-deps requirements/model.in -o requirements/model.txt
+	@$(COMPILE) $(LOCK_FLAGS) requirements/audit.in -o requirements/audit.txt
 
 clean: ## Remove .venv and every cache
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

@@ -12,7 +12,7 @@ from adapters.markdown.footnotes import (
     lead_in,
     place_in_book,
 )
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line, printable
 from core import i18n
 from core.errors import BotError
 from core.grounding import wording
@@ -241,7 +241,8 @@ def place_of(chunk: RetrievedChunk) -> str:
 
 
 def _place(note: Footnote) -> str:
-    return " · ".join(part for part in (note.title, note.locator, note.url or note.file) if part)
+    parts = (note.title, note.locator, note.url or note.file)
+    return on_one_line(" · ".join(part for part in parts if part))
 
 
 def closing_line(response: AgentResponse) -> str:

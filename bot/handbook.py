@@ -10,7 +10,7 @@ from core.errors import ConfigurationError
 from core.models import Course
 
 if TYPE_CHECKING:
-    from core.ingestion.report import IngestReport
+    from core.ingestion.report import IngestReport, Progress
 
 COURSE = Course(course_id="handbook", title="Glossator's handbook")
 SOURCE = "glossator://handbook"
@@ -42,7 +42,9 @@ def _installed_files() -> Sequence[PackagePath]:
         return ()
 
 
-async def ingest_handbook(opened: Services) -> "IngestReport":
+async def ingest_handbook(
+    opened: Services, progress: "Progress" = lambda *_: None
+) -> "IngestReport":
     """Bring the built-in course up to date; what is unchanged costs next to nothing.
 
     Its pages are all that the course consists of: what earlier versions stored as the pages of
@@ -59,4 +61,6 @@ async def ingest_handbook(opened: Services) -> "IngestReport":
         user_agent=limits.user_agent,
         called=SOURCE,
     ) as readable:
-        return await opened.ingestion(COURSE.course_id).run(COURSE, readable.sources, listed=())
+        return await opened.ingestion(COURSE.course_id).run(
+            COURSE, readable.sources, listed=(), progress=progress
+        )

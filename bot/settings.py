@@ -127,6 +127,7 @@ class InboxSettings(_Group):
     """How much is accepted from chats, and how much is answered at the same time."""
 
     user_per_minute: Annotated[int, Field(ge=1)] = 6
+    user_wait_minutes: Annotated[int, Field(ge=0, le=29)] = 5
     channel_per_minute: Annotated[int, Field(ge=1)] = 30
     user_in_flight: Annotated[int, Field(ge=1)] = 2
     channel_in_flight: Annotated[int, Field(ge=1)] = 4
@@ -146,6 +147,8 @@ class MonitoringSettings(_Group):
     host: Host = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] | None = None
     """None: nowhere."""
+    courses: bool = False
+    """Whether `/metrics` counts by course, so that whoever reaches it reads their ids."""
 
 
 class DiskSettings(_Group):

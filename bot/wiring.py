@@ -1,7 +1,10 @@
 """The composition root: builds what the settings ask for, and takes it down again."""
 
+import os
+import re
+import stat
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -23,6 +26,7 @@ from core.errors import ConfigurationError
 from core.index.base import VectorIndex
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine, dispose
+from core.storage.database_url import driver_url
 from core.storage.origins import Origins
 
 if TYPE_CHECKING:
@@ -30,6 +34,11 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+
+_OURS = re.compile(
+    r"glossator\.db.*|.*\.key|calibration\.json|index|models|repositories|locks|demo|lost\+found"
+)
+"""What lies in a data folder."""
 
 
 class Steadily(Protocol):
@@ -71,8 +80,9 @@ async def open_services(
     tables = read_tables(settings, course_file.models)
     check_named_models(settings, tables, course_file)
     check_contexts(settings, tables, course_file)
-    make_data_dir(settings.data_dir, needs_room=needs_room)
     async with AsyncExitStack() as closing:
+        closing.callback(os.umask, os.umask(0o077))  # as it is from here on; then as it was
+        make_data_dir(settings, needs_room=needs_room)
         engine = create_engine(
             settings.database_url,
             synchronous=settings.database.synchronous,
@@ -123,15 +133,20 @@ def open_index(settings: Settings) -> VectorIndex:
     )
 
 
-def make_data_dir(folder: Path, *, needs_room: bool = True) -> None:
-    """Create the data folder, readable by its owner alone.
+def make_data_dir(settings: Settings, *, needs_room: bool = True) -> None:
+    """Create the data folder; what this process writes from now on is its owner's alone.
+
+    What an earlier version left open there is closed to others, and so is the folder itself,
+    whoever made it, unless it holds more than what is Glossator's.
 
     Raises:
         ConfigurationError: when it cannot be created, or is needed and cannot be written.
     """
+    folder = settings.data_dir
+    os.umask(0o077)
     try:
         for missing in reversed([f for f in (folder, *folder.parents) if not f.exists()]):
-            missing.mkdir(mode=0o700, exist_ok=True)
+            missing.mkdir(exist_ok=True)
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise ConfigurationError(
@@ -142,3 +157,42 @@ def make_data_dir(folder: Path, *, needs_room: bool = True) -> None:
         raise ConfigurationError(
             f"The data folder {folder} cannot be written: set GLOSSATOR_DATA_DIR to another."
         )
+    with suppress(OSError):
+        _keep_private(settings)
+
+
+def _keep_private(settings: Settings) -> None:
+    """Close what is Glossator's in the data folder, and the database's file, to other accounts."""
+    entries = [*settings.data_dir.iterdir()]
+    ours = [entry for entry in entries if _OURS.fullmatch(entry.name)]
+    if len(ours) == len(entries):
+        _close_to_others(settings.data_dir)
+    with suppress(ConfigurationError):  # which whoever opens the database tells
+        address = driver_url(settings.database_url)
+        if address.get_backend_name() == "sqlite":
+            ours += [Path(f"{address.database}{end}") for end in ("", "-wal", "-shm", ".run.lock")]
+    for entry in ours:
+        _close_to_others(entry)
+
+
+def _close_to_others(path: Path) -> None:
+    """Take a file or a folder, with all that lies in it, from everybody but its owner.
+
+    Below a folder that is closed already nobody else can look, and nothing is looked at there.
+    What is another account's stays as it is.
+    """
+    try:
+        found = path.lstat()
+    except OSError:
+        return
+    if os.name == "nt":  # there, a new file is closed or open as its folder is
+        return
+    is_folder = stat.S_ISDIR(found.st_mode)
+    if found.st_uid != os.geteuid() or not (is_folder or stat.S_ISREG(found.st_mode)):
+        return
+    if not found.st_mode & 0o077:
+        return
+    with suppress(OSError):  # a disk that is only for reading
+        path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
+        for entry in path.iterdir() if is_folder else ():
+            _close_to_others(entry)

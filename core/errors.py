@@ -19,6 +19,7 @@ BotError                  .user_message: one safe sentence for the reader
 """
 
 from collections.abc import Sequence
+from math import ceil
 
 from core.i18n import FALLBACK, Message, current_language, in_language
 
@@ -95,7 +96,7 @@ class RateLimited(RequestError):
 
     def __init__(self, retry_after: float, said: Message | None = None) -> None:
         self.retry_after = retry_after
-        said = said or Message("error-too-fast", {"seconds": retry_after})
+        said = said or Message("error-too-fast", {"count": ceil(retry_after)})
         super().__init__(user_message=said)
 
 
@@ -103,7 +104,7 @@ class ChannelFull(RateLimited):
     """So many questions wait in a channel that one more would get too old."""
 
     def __init__(self, retry_after: float) -> None:
-        super().__init__(retry_after, Message("error-channel-full", {"seconds": retry_after}))
+        super().__init__(retry_after, Message("error-channel-full", {"count": ceil(retry_after)}))
 
 
 class Stopped(RequestError):

@@ -97,7 +97,9 @@ class CommandLine:
             },
         )
 
-    def run(self, *arguments: str | bytes, stdin: bytes = b"", timeout: float = 60) -> Finished:
+    def run(
+        self, *arguments: str | bytes, stdin: bytes = b"", timeout: float = 60, umask: int = -1
+    ) -> Finished:
         """Run a command as a process of its own."""
         done = subprocess.run(
             [self.python, "-m", "bot", *arguments],
@@ -107,12 +109,14 @@ class CommandLine:
             capture_output=True,
             timeout=timeout,
             check=False,
+            umask=umask,
         )
         return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def here(self, *arguments: str, stdin: str = "") -> Finished:
         """Run a command inside this process, which saves its start; not in an event loop."""
         out, err = io.StringIO(), io.StringIO()
+        umask = os.umask(0o022)
         with pytest.MonkeyPatch.context() as patch:
             for name in the_operators_own():
                 patch.delenv(name)
@@ -121,7 +125,10 @@ class CommandLine:
             patch.chdir(self.folder)
             patch.setattr(sys, "stdin", io.StringIO(stdin))
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                code = main(arguments)
+                try:
+                    code = main(arguments)
+                finally:
+                    os.umask(umask)
         return Finished(code, out.getvalue(), err.getvalue())
 
 

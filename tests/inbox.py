@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, cast
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -19,6 +20,8 @@ from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.sessions.store import SessionStore
 from tests.samples import request, response_to
 
+NO_WAIT = timedelta(0)
+"""How long a question beyond its user's limit waits where it is refused at once."""
 GENEROUS = IntakeLimits(user_per_minute=10**6, channel_per_minute=10**6)
 PLATFORMS = ["test"]
 

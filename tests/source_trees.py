@@ -101,9 +101,10 @@ def _add_links(root: Path, chance: random.Random) -> None:
 
 
 def on_disk(root: Path) -> list[str]:
-    """Return every file below `root`, and every link, by its path as it is on disk."""
+    """Return every file below `root`, and every link, by its path as it is on disk, but git's."""
     return [
         Path(parent, name).relative_to(root).as_posix()
         for parent, folders, files in os.walk(root)
+        if ".git" not in Path(parent).parts
         for name in (*files, *(name for name in folders if Path(parent, name).is_symlink()))
     ]

@@ -1,8 +1,11 @@
 """Discord as a chat platform: lets events in, and opens the way back for their answers."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
 import discord
 
@@ -124,6 +127,7 @@ class DiscordAdapter:
         )
         self._look_back = Backfill(self._client, self._rest, cursors, self, self._clock)
         self._hearing = ShardLiveness()
+        self._catching_up = set[asyncio.Task[Any]]()
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -134,7 +138,14 @@ class DiscordAdapter:
         await connect(self._client, self._token)
 
     async def close(self) -> None:
-        """Disconnect; what is being taken in is finished before."""
+        """Disconnect; what is being taken in is finished before.
+
+        Catching up ends first: it would take a closed connection for an event's fault. The next
+        start goes on with it.
+        """
+        self._client.unreadable.end()
+        for task in self._catching_up:
+            task.cancel()
         self._greeter.close()
         await self._intake.close()
         if self._client.http.token is not None:  # else it has not begun to connect
@@ -240,7 +251,7 @@ class DiscordAdapter:
 
     async def hidden(self, guild: discord.Guild) -> None:
         """Look for what was said on a server while an outage hid it, once that is over."""
-        with self._hearing.catching_up(guild.shard_id):
+        with self._catching_up_on(guild.shard_id):
             await self._look_back.look_when_seen(self._shard(guild.shard_id), guild.id)
 
     async def message(self, data: Json) -> None:
@@ -285,7 +296,7 @@ class DiscordAdapter:
             return
         self._hearing.met(shard_id)
         since = discord.utils.utcnow()
-        with self._hearing.catching_up(shard_id):
+        with self._catching_up_on(shard_id):
             await self._look_back.look(self._shard(shard_id), since)
         await self._note(shard_id, since)
 
@@ -305,6 +316,18 @@ class DiscordAdapter:
     def _position_now(self) -> int:
         there = self._clock.theirs(discord.utils.utcnow())
         return position_of(int(there.timestamp() * 1_000))
+
+    @contextmanager
+    def _catching_up_on(self, shard_id: int) -> Iterator[None]:
+        """Have the block, in a task of its own, end with `close`."""
+        task = asyncio.current_task()
+        assert task is not None, "an event of the client"
+        self._catching_up.add(task)
+        try:
+            with self._hearing.catching_up(shard_id):
+                yield
+        finally:
+            self._catching_up.discard(task)
 
     # --- the rest ------------------------------------------------------------------------
 

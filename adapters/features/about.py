@@ -66,8 +66,8 @@ class Facts:
                     "about-course",
                     title=self._escape(mark.course.title),
                     created=mark.edition.created_at,
-                    documents=mark.edition.documents,
-                    passages=mark.edition.chunks,
+                    documents=text("about-documents", count=mark.edition.documents),
+                    passages=text("about-passages", count=mark.edition.chunks),
                 )
             )
         return "\n".join(lines)

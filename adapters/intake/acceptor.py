@@ -48,6 +48,7 @@ class Acceptor:
         self._order = WeakValueDictionary[Hashable, asyncio.Lock]()
         self.gave_up = False
         """Whether an event was lost, so that it cannot be said any more that all was heard."""
+        self._is_closed = False
 
     @property
     def waiting(self) -> int:
@@ -66,7 +67,7 @@ class Acceptor:
         When the database fails, that is tried again. A notice meanwhile would not
         help the asker: what is not in the database cannot be promised. The task fails
         with a StoreError when it has not been possible for an hour, and at once with the
-        StoreDataError of an event that the database cannot hold.
+        StoreDataError of an event that the database cannot hold. After `close` it is cancelled.
 
         Args:
             place: Where it was said.
@@ -76,10 +77,13 @@ class Acceptor:
         task = asyncio.create_task(self._measured(place, accept, missed))
         self._tasks[task] = asyncio.get_running_loop().time()
         task.add_done_callback(self._tasks.pop)
+        if self._is_closed:
+            task.cancel()
         return task
 
     async def close(self) -> None:
         """Give what is being taken in a moment to be finished, then give it up."""
+        self._is_closed = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_LAST_WORDS)
         for task in self._tasks:

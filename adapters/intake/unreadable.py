@@ -22,7 +22,13 @@ class UnreadableEvent(ValueError):
 
 
 class Unreadable:
-    """Notes the events of one platform that cannot be read."""
+    """Notes the events of one platform that cannot be read.
+
+    Once the platform ends, whatever fails is taken for our own end, as of a connection that was
+    closed: nothing is noted and nothing is passed over, so that the next start finds it.
+    """
+
+    is_ending = False
 
     def __init__(self, platform: str, events: Collection[str], meter: Meter) -> None:
         """Prepare to note.
@@ -34,6 +40,10 @@ class Unreadable:
         self._events = frozenset(events)
         self._meter = meter
 
+    def end(self) -> None:
+        """Blame no event any more: connections are about to be closed."""
+        self.is_ending = True
+
     def note(self, event: object, event_id: object, error: Exception) -> None:
         """Log and count an event; nothing of what it says is logged.
 
@@ -42,6 +52,9 @@ class Unreadable:
             event_id: What the platform knows it by.
         """
         kind = _shown(event)
+        if self.is_ending:
+            logger.info("an event of %s was not taken in before the end: %s", self._platform, kind)
+            return
         self._meter.count(UNREADABLE, self._platform, kind if kind in self._events else OTHER)
         logger.error(
             "an event of %s cannot be read and is passed over: %s %s, %s",
@@ -53,7 +66,8 @@ class Unreadable:
     def contained(self, event: object, event_id: object) -> Iterator[None]:
         """Let no failure out of the block that is for good, whatever it is.
 
-        Those that the product names may be over later; they are raised.
+        Those that the product names may be over later; they are raised, and so is all that fails
+        once the platform ends.
         """
         try:
             yield
@@ -61,7 +75,9 @@ class Unreadable:
             self.note(event, event_id, error)
         except BotError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one event, the next one is read
+        except Exception as error:
+            if self.is_ending:
+                raise
             self.note(event, event_id, error)
 
 

@@ -101,6 +101,7 @@ class SlackAdapter:
         self._roles = roles
         self._people = people
         self._sessions = AgentSessions(workspaces)
+        self._looking: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -110,17 +111,24 @@ class SlackAdapter:
         """
         if self._one is not None:
             await self._tenants.note(await _until_known(self._one))
-        parts = [*(transport.run() for transport in self._transports), self._catch_up.run()]
-        running = [asyncio.ensure_future(part) for part in parts]
+        looking = self._looking = asyncio.create_task(self._catch_up.run())
+        running = [asyncio.ensure_future(transport.run()) for transport in self._transports]
         try:
-            await asyncio.gather(*running)
+            await asyncio.gather(*running, _ended(looking))
         finally:  # one that fails leaves none of the others going on alone
-            for part in running:
+            for part in (*running, looking):
                 part.cancel()
-            await asyncio.wait(running)
+            await asyncio.wait([*running, looking])
 
     async def close(self) -> None:
-        """Disconnect; what Slack has sent by then is taken in and acknowledged."""
+        """Disconnect; what Slack has sent by then is taken in and acknowledged.
+
+        A look through the history ends first: it would take a closed connection for an event's
+        fault. The next start looks again.
+        """
+        self._events.end()
+        if self._looking is not None:
+            self._looking.cancel()
         try:
             for transport in self._transports:
                 await transport.close()
@@ -224,6 +232,13 @@ class SlackAdapter:
             return None
         member = await self._people.member(address.team, address.enterprise, address.asker)
         return member.name if member is not None else None
+
+
+async def _ended(looking: "asyncio.Task[None]") -> None:
+    """Return when a look was ended by `close`; raises what it failed with."""
+    await asyncio.wait({looking})
+    if not looking.cancelled():
+        looking.result()
 
 
 async def _until_known(one: OneInstallation) -> Installed:

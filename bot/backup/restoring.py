@@ -56,7 +56,7 @@ async def restore(settings: Settings, path: Path, *, force: bool) -> Manifest:
         manifest = backup.manifest
         _check_version(manifest)
         _check_keys(settings, backup)
-        make_data_dir(settings.data_dir)
+        make_data_dir(settings)
         async with AsyncExitStack() as closing:
             engine = create_engine(settings.database_url)
             closing.push_async_callback(dispose, engine)

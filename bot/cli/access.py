@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line
 from bot.cli.context import services
 from bot.cli.courses import check_known
 from bot.cli.exits import Exit, UsageError
@@ -120,7 +120,7 @@ async def list_tenants(*, as_json: bool) -> int:
         print(json.dumps([_json(one) for one in found], indent=2))
         return Exit.OK
     for one in found:
-        print(printable(line_of(one)))
+        print(on_one_line(line_of(one)))
     if not found:
         print("No server or workspace has let the bot in yet.")
     return Exit.OK

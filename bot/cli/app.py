@@ -13,7 +13,7 @@ from uuid import UUID
 
 import typer
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line
 from bot import __version__
 from bot.cli.course_commands import courses_app
 from bot.cli.database_commands import db_app
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _complain(sentence: str) -> None:
     from bot.log import tell
 
-    tell(printable(f"glossator: {sentence}"), "ERROR")
+    tell(on_one_line(f"glossator: {sentence}"), "ERROR")
 
 
 def _usage(error: typer.TyperException) -> int:
@@ -92,7 +92,7 @@ def _usage(error: typer.TyperException) -> int:
     elif message:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "glossator"
-        print(f"glossator: {sentence_of_usage(message, command)}", file=sys.stderr)
+        print(on_one_line(f"glossator: {sentence_of_usage(message, command)}"), file=sys.stderr)
     return error.exit_code
 
 
@@ -153,7 +153,11 @@ def ingest(
     ] = False,
     replace: Annotated[
         bool,
-        typer.Option("--replace", help="Take out the documents of all other sources."),
+        typer.Option(
+            "--replace",
+            help="Take out the documents of all other sources: those not named here, or, where "
+            "none is named, not listed in glossator.toml.",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> int:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from adapters.markdown.printable import on_one_line
 from bot.backup.restoring import restore as restore_backup
 from bot.backup.saving import back_up
 from bot.cli.context import services
@@ -26,7 +27,7 @@ async def backup(path: Path, *, with_index: bool, force: bool) -> int:
     async with services(needs_room=False) as opened:
         manifest = await back_up(opened, path, with_text=with_index)
         kept = _given(opened.settings)
-    print(f"Backed up to {path}: {_summary(manifest)}.")
+    print(on_one_line(f"Backed up to {path}: {_summary(manifest)}."))
     for name in kept:
         tell(f"The key in {name} is not in the backup: keep it yourself.")
     _say_what_lacks(manifest)

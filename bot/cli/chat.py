@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from uuid import UUID, uuid4
 
 from adapters.delivery.run_turn import take_turn
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line
 from bot.cli.ask import console_request, open_reply
 from bot.cli.context import check_generator, choose_course_of, live_edition, services
 from bot.cli.exits import Exit, sentence_for
@@ -34,7 +34,7 @@ async def chat(course_id: str | None, session: UUID | None, *, generator: str | 
         check_generator(opened, generator)
         course = await choose_course_of(opened, session, course_id)
         conversation = _Conversation(opened, course, opened.agent(generator), session or uuid4())
-        tell(f"{course.title}. Ask away; /help explains more.")
+        tell(on_one_line(f"{course.title}. Ask away; /help explains more."))
         while (line := await _read_line("… " if conversation.quote else "? ")) is not None:
             if line.strip() == "/quit":
                 return Exit.OK
@@ -84,7 +84,7 @@ class _Conversation:
         elif command == "/help":
             tell(_HELP)
         else:
-            tell(printable(f"There is no command {command}; /help shows those that there are."))
+            tell(on_one_line(f"There is no command {command}; /help shows those that there are."))
 
     async def _limit_to(self, section: str | None) -> None:
         """Ask within a section from now on; none: the whole book; unknown: as before."""
@@ -94,10 +94,10 @@ class _Conversation:
                 sections = await self._opened.catalogue.sections(edition.generation)
                 resolve_section(section, sections)
         except BotError as error:
-            tell(printable(sentence_for(error)))
+            tell(on_one_line(sentence_for(error)))
             return
         self._section = section
-        tell(printable(f"From now on: {section or 'the whole book'}."))
+        tell(on_one_line(f"From now on: {section or 'the whole book'}."))
 
     async def _answer(self, question: str | None, quote: str | None) -> None:
         if question is None and quote is None:
@@ -112,12 +112,12 @@ class _Conversation:
                 session=self._session,
             )
         except RequestError as error:
-            tell(error.user_message)
+            tell(on_one_line(error.user_message))
             return
         with open_reply(as_json=False) as reply:
             await take_turn(self._agent, request, reply)
         if reply.error is not None:
-            tell(printable(sentence_for(reply.error)))
+            tell(on_one_line(sentence_for(reply.error)))
         print()
 
 

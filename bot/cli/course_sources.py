@@ -77,7 +77,7 @@ class CourseSources:
         if moment := self.ingested.get(source):
             yield f"ingested on {_local(moment)}"
         if self.listed and source not in self.listed:
-            yield "not in the course file any more: the next ingestion removes it"
+            yield "not in the course file: 'glossator ingest --replace' removes it"
         if (renewed := self.renewed.get(source)) is not None:
             if renewed.every is not None:
                 yield f"again every {_period(renewed.every)}"

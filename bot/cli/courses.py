@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line
 from bot.cli.context import choose_course, live_edition, services, unknown_course
 from bot.cli.counted import counted
 from bot.cli.course_sources import sources_of
@@ -51,10 +51,10 @@ async def list_courses(*, as_json: bool) -> int:
             state += f"; owned by {course.tenant or 'the operator'}"
         if course.course_id in grants:
             state += f"; granted to {', '.join(grants[course.course_id])}"
-        print(printable(f"{course.course_id}  {course.title}  ({state})"))
+        print(on_one_line(f"{course.course_id}  {course.title}  ({state})"))
         if course.course_id != COURSE.course_id:
             for line in sources[course.course_id].lines():
-                print(printable(f"  {line}").replace("\n", " "))
+                print(on_one_line(f"  {line}"))
     for course_id in sorted(described):
         print(f"{course_id}  (not ingested yet: run 'glossator ingest --course {course_id}')")
     if not known and not described:
@@ -83,7 +83,7 @@ async def list_sections(course_id: str | None, *, as_json: bool) -> int:
         print(json.dumps(to_jsonable_python(sections), indent=2))
         return Exit.OK
     for section in sections:
-        print(printable("  " * len(section.path) + section.title))
+        print(on_one_line("  " * len(section.path) + section.title))
     return Exit.OK
 
 
@@ -110,10 +110,10 @@ async def list_documents(course_id: str | None, *, as_json: bool) -> int:
         print(json.dumps(rows, indent=2))
         return Exit.OK
     for source, own in by_source.items():
-        print(printable(source).replace("\n", " "))
+        print(on_one_line(source))
         for one in own:
             line = f"  {one.source_file}  ({counted(one.chunk_count, 'chunk')})"
-            print(printable(line).replace("\n", " "))
+            print(on_one_line(line))
     return Exit.OK
 
 

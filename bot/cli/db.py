@@ -15,7 +15,7 @@ from core.storage.key_ids import KeyIds
 async def upgrade() -> int:
     """Bring the tables up to date."""
     settings = load_settings()
-    make_data_dir(settings.data_dir)
+    make_data_dir(settings)
     engine = create_engine(settings.database_url)
     try:
         await upgrade_schema(engine)
@@ -32,7 +32,7 @@ async def check() -> int:
         ConfigurationError: saying what to do.
     """
     settings = load_settings()
-    make_data_dir(settings.data_dir)
+    make_data_dir(settings)
     engine = create_engine(settings.database_url)
     try:
         state = await check_schema(engine)

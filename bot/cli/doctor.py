@@ -74,7 +74,7 @@ async def _findings() -> AsyncIterator[Finding]:
         tables = read_tables(settings, course_file.models)
         check_named_models(settings, tables, course_file)
         check_contexts(settings, tables, course_file)
-        make_data_dir(settings.data_dir, needs_room=False)
+        make_data_dir(settings, needs_room=False)
     except BotError as error:
         yield failed("settings", error)
         return
@@ -125,7 +125,7 @@ def _kept(days: int) -> str:
     """Return how long conversations are kept."""
     if not days:
         return "conversations are kept until somebody deletes them"
-    return f"conversations are kept for {days} days, then deleted while the bot runs"
+    return f"conversations are kept for {counted(days, 'day')}, then deleted while the bot runs"
 
 
 async def _check_database(settings: Settings) -> tuple[SchemaState | None, Finding]:

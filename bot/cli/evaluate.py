@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line, printable
 from bot.cli.context import check_generator, choose_course, live_edition, services, terminal_user
 from bot.cli.evaluation_failures import as_fields, lines_of
 from bot.cli.evaluation_page import check_page, write_page
@@ -114,7 +114,7 @@ async def _check_places(opened: Services, course: Course, rows: Sequence[GoldQue
     edition = await live_edition(opened, course)
     known = {record.source_file for record in await opened.catalogue.documents(edition.generation)}
     for name in sorted({name for row in rows for name in row.relevant} - known):
-        tell(printable(f"The course {course.course_id} has no document called {name}."))
+        tell(on_one_line(f"The course {course.course_id} has no document called {name}."))
 
 
 @dataclass
@@ -148,7 +148,7 @@ class _Survey:
             raise self.failures[-1]
         if self.failures:
             failed = f"{len(self.failures)} of {asked} questions failed"
-            tell(f"{failed}: {sentence_for(self.failures[-1])}")
+            tell(on_one_line(f"{failed}: {sentence_for(self.failures[-1])}"))
         if asked < len(rows):
             tell(f"After {in_a_row} failures in a row, {len(rows) - asked} were not asked.")
 

@@ -5,12 +5,13 @@ import json
 import re
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line
 from bot.cli.context import services
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
@@ -48,13 +49,14 @@ async def ingest(
     A course of many that fails keeps none of the others waiting; the worst code counts, which is
     `Exit.INCOMPLETE` where documents failed and others went in. With
     `partial`, what can be read goes in, however little it is; with `trusted`, nothing of these
-    sources is withheld; with `replace`, the course consists of these sources alone.
+    sources is withheld; with `replace`, the course consists of these sources alone, or of those
+    that the course file lists. Without it, no other source goes unless the operator says so.
 
     Raises:
         BotError: when the only course fails.
     """
     codes, summaries = [Exit.OK], list[dict[str, object]]()
-    failures = list[str]()
+    failures, kept = list[str](), list[str]()
     async with services() as opened:
         jobs = _jobs(opened, names, course_id)
         of_course = "The course {} was not ingested: {}" if len(jobs) > 1 else "{1}"
@@ -66,7 +68,8 @@ async def ingest(
                     job_course,
                     job_names,
                     trusted=job_names if trusted else opened.course_file.trusted(job_course),
-                    alone=replace or not names,
+                    replace=replace,
+                    is_whole=not names,
                     partial=partial,
                     quiet=as_json,
                 )
@@ -88,6 +91,9 @@ async def ingest(
                 summaries.append({"course": job_course, "error": sentence})
                 continue
             seconds = time.perf_counter() - started
+            if report.unlisted:
+                codes.append(Exit.INCOMPLETE)
+                kept.append(_stays(report))
             summaries.append(summary(report, seconds))
             if not as_json:
                 print_report(report, seconds)
@@ -97,7 +103,9 @@ async def ingest(
     if as_json:
         print(json.dumps(summaries if len(jobs) > 1 else summaries[0], indent=2))
     for sentence in failures:
-        tell(printable(f"glossator: {sentence}"), "ERROR")
+        tell(on_one_line(f"glossator: {sentence}"), "ERROR")
+    for sentence in kept:
+        tell(on_one_line(f"glossator: {sentence}"), "WARNING")
     return max(codes)
 
 
@@ -107,7 +115,8 @@ async def _ingest_one(
     sources: Sequence[str],
     *,
     trusted: Collection[str],
-    alone: bool,
+    replace: bool,
+    is_whole: bool,
     partial: bool,
     quiet: bool,
 ) -> IngestReport:
@@ -121,8 +130,12 @@ async def _ingest_one(
     known = described or await opened.catalogue.course(course_id)
     course = known or Course(course_id=course_id, title=_readable(course_id))
     settings = opened.settings.ingest
-    others = [] if alone else opened.course_file.sources(course_id)
-    listed = frozenset(map(origin_of, others)) if others or alone else None
+    others = [] if replace else opened.course_file.sources(course_id)
+    own, listed = frozenset(map(origin_of, sources)), frozenset(map(origin_of, others))
+    named = own | listed
+    unlisted = await _unlisted(opened, course_id, named) if is_whole and not replace else {}
+    if unlisted and not quiet and _may_remove(course_id, unlisted):
+        replace, unlisted = True, {}
     with _show_progress(quiet=quiet) as progress:
         async with open_sources(
             sources,
@@ -133,13 +146,13 @@ async def _ingest_one(
             repositories=opened.settings.data_dir / REPOSITORIES / course_id,
             max_repository_bytes=settings.max_repository_megabytes * 1_000_000,
             recognition=await find_recognition(course.language, settings.max_recognised_pages),
-            is_one_of_several=len(others) > 1 and set(map(origin_of, sources)) <= (listed or set()),
+            is_one_of_several=len(others) > 1 and own <= listed,
         ) as readable:
             course = _with_site(course, readable.base_url)
             report = await opened.ingestion(course_id).run(
                 course,
                 readable.sources,
-                listed=listed,
+                listed=named if replace else None,
                 trusted={
                     source.name
                     for name, source in zip(sources, readable.sources, strict=True)
@@ -148,9 +161,46 @@ async def _ingest_one(
                 least_share=0.0 if partial else settings.least_share,
                 progress=progress.show,
             )
-    if listed is not None:
+    report.unlisted = unlisted
+    if replace or (is_whole and not unlisted):
         await asyncio.to_thread(_sweep_repositories, opened, course_id, [*sources, *others])
     return report
+
+
+async def _unlisted(opened: Services, course_id: str, named: Collection[str]) -> dict[str, int]:
+    """Return the sources that a course has besides those named, with their documents."""
+    live = await opened.catalogue.live(course_id)
+    documents = await opened.catalogue.documents(live.generation) if live else ()
+    return dict(Counter(one.origin for one in documents if one.origin not in named))
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _may_remove(course_id: str, unlisted: Mapping[str, int]) -> bool:
+    """Return whether the operator, asked at the terminal, lets these sources go."""
+    if not _is_terminal():
+        return False
+    import typer
+
+    print(f"The course file does not list all that {course_id} has:", file=sys.stderr)
+    for source, documents in unlisted.items():
+        tell(on_one_line(f"  {source} ({counted(documents, 'document')})"))
+    return typer.confirm("Remove this from the course?", err=True)
+
+
+def _stays(report: IngestReport) -> str:
+    """Return the sentence about sources that the course file does not list, and that stay."""
+    sources = "; ".join(
+        f"{source} ({counted(documents, 'document')})"
+        for source, documents in report.unlisted.items()
+    )
+    return (
+        f"The course file does not list all that {report.course} has, and nothing of it was "
+        f"removed: {sources}. List it there, or remove it: "
+        f"'glossator ingest --course {report.course} --replace'."
+    )
 
 
 def _sweep_repositories(opened: Services, course_id: str, sources: Sequence[str]) -> None:
@@ -201,8 +251,9 @@ def _course_id_of(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    from core.ingestion.sources.opening import is_git
+    from core.ingestion.sources.opening import check_address, is_git
 
+    check_address(name)
     if is_git(name):
         from core.ingestion.git.address import parse_git_address
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line
 from bot.cli.counted import counted
 from core.ingestion.account.groups import ALL, grouped
 from core.ingestion.changes.sections import Heading, SectionChanges
@@ -32,6 +32,9 @@ def summary(report: IngestReport, seconds: float, error: str | None = None) -> d
             {"source": one.name, "removed_documents": one.documents}
             for one in ([] if error else report.retired)
         ],
+        "unlisted_sources": [
+            {"source": name, "documents": count} for name, count in report.unlisted.items()
+        ],
         "sections": {} if error else _sections(report.sections),
         "failed": _objects(report.failed),
         "left_out": [{"path": left.path, "reason": left.reason} for left in report.left_out],
@@ -55,15 +58,15 @@ def _objects(failures: Sequence[Failure]) -> list[dict[str, str]]:
 def print_report(report: IngestReport, seconds: float, *, is_refused: bool = False) -> None:
     """Print what a run did; of one that was refused, what could not be read."""
     for failure in report.failed:
-        print(_line(f"failed: {failure.source}: {failure.reason}"))
+        print(on_one_line(f"failed: {failure.source}: {failure.reason}"))
     _print_notes(report)
     if not is_refused:
         for line in _documents(report):
-            print(_line(line))
+            print(on_one_line(line))
         for source in report.retired:
-            print(_line(_retired(source)))
+            print(on_one_line(_retired(source)))
         if report.sections:
-            print(_line(f"sections: {changes_in_words(report.sections)}"))
+            print(on_one_line(f"sections: {changes_in_words(report.sections)}"))
     for line in _left_out(report):
         print(line)
     if not is_refused:
@@ -121,9 +124,9 @@ def _print_notes(report: IngestReport) -> None:
         notes.setdefault(warning.source, []).append(warning.reason)
     for source, reasons in notes.items():
         for reason in reasons[:_NOTES_SHOWN]:
-            print(_line(f"note: {source}: {reason}"))
+            print(on_one_line(f"note: {source}: {reason}"))
         if len(reasons) > _NOTES_SHOWN:
-            print(_line(f"note: {source}: and {len(reasons) - _NOTES_SHOWN} more"))
+            print(on_one_line(f"note: {source}: and {len(reasons) - _NOTES_SHOWN} more"))
 
 
 def _counts(report: IngestReport, seconds: float) -> str:
@@ -162,12 +165,8 @@ def _row(group: LeftOutGroup) -> tuple[str, ...]:
 
 
 def _cell(text: str) -> str:
-    line = _line(text)
+    line = on_one_line(text)
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
-
-
-def _line(text: str) -> str:
-    return printable(text).replace("\n", " ")
 
 
 def _padded(cell: str, width: int) -> str:

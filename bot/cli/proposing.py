@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from adapters.markdown.printable import on_one_line
 from bot.cli.context import choose_course, live_edition, services
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError
@@ -33,9 +34,9 @@ async def generate(file: Path, course_id: str | None, number: int) -> int:
             written.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
-    print(f"{counted(len(proposed), 'question')} proposed in {file}, one a line.")
+    print(on_one_line(f"{counted(len(proposed), 'question')} proposed in {file}, one a line."))
     print("Delete the lines that are no good questions, correct the others, and run:")
-    print(f"glossator eval {file} --course {course.course_id}")
+    print(on_one_line(f"glossator eval {file} --course {course.course_id}"))
     return Exit.OK
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line, printable
 from bot.cli.context import choose_course, services
 from bot.cli.exits import Exit, UsageError
 from bot.log import tell
@@ -28,7 +28,7 @@ async def radar(course_id: str, out: Path | None, *, dark: bool) -> int:
         _print(report, course.title)
         return Exit.OK
     await asyncio.to_thread(_write, report, course.title, out, dark)
-    tell(f"{out} is written.")
+    tell(on_one_line(f"{out} is written."))
     return Exit.OK
 
 
@@ -47,11 +47,11 @@ def _content(report: Report, course: str, suffix: str, dark: bool) -> bytes:
 
 
 def _print(report: Report, course: str) -> None:
-    print(printable(title(report, course)))
+    print(on_one_line(title(report, course)))
     for line in rows(report) or [empty(report)]:
-        print(printable(f"- {line}"))
+        print(on_one_line(f"- {line}"))
     for heading, lines in lists(report):
         print(printable(f"\n{heading}:"))
         for line in lines:
-            print(printable(f"- {line}"))
+            print(on_one_line(f"- {line}"))
     print(printable(f"\n{note(report)}"))

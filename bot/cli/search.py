@@ -1,7 +1,7 @@
 """`glossator search`: what a question finds, without an answer."""
 
 from adapters.console import place_of
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line, printable
 from adapters.markdown.splitting import shortened
 from bot.cli.context import choose_course, services
 from bot.cli.exits import Exit
@@ -37,7 +37,7 @@ async def search(
         return Exit.OK if output.success else Exit.UNAVAILABLE
     for number, chunk in enumerate(output.retrieved_chunks, 1):
         excerpt = shortened(one_line(chunk.content_text), _EXCERPT)
-        print(printable(f"{number}. {chunk.similarity_score:.2f}  {place_of(chunk)}"))
+        print(on_one_line(f"{number}. {chunk.similarity_score:.2f}  {place_of(chunk)}"))
         print(printable(f"   {excerpt}\n"))
     if not output.retrieved_chunks:
         print("Nothing in this course fits the question.")

@@ -4,7 +4,7 @@ import json
 from uuid import UUID
 
 from adapters.console import whole_text
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line, printable
 from adapters.markdown.splitting import shortened
 from bot.cli.context import check_is_known, services, terminal_user
 from bot.cli.counted import counted
@@ -29,7 +29,7 @@ async def list_sessions(course_id: str | None, limit: int, *, as_json: bool) -> 
         print(json.dumps([session.model_dump(mode="json") for session in sessions], indent=2))
         return Exit.OK
     for session, question in zip(sessions, first, strict=True):
-        print(printable(f"{_line(session)}  {_shortened(question)}"))
+        print(on_one_line(f"{_line(session)}  {_shortened(question)}"))
     if not sessions:
         print("There is no conversation yet.")
     return Exit.OK

@@ -8,7 +8,7 @@ from pydantic_core import to_jsonable_python
 
 from adapters.features.staff.cards import HelpCard, VerifiedCard
 from adapters.markdown.footnotes import place_in_book
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line, printable
 from bot.cli.context import check_is_known, services
 from bot.cli.exits import Exit, UsageError
 from bot.services import Services
@@ -29,8 +29,8 @@ async def list_queue(course_id: str, *, as_json: bool) -> int:
         return Exit.OK
     for card in cards:
         request = card.request
-        print(printable(f"{request.help_id}  {request.tenant}  {card.status}"))
-        print(printable(f"    {card.question}"))
+        print(on_one_line(f"{request.help_id}  {request.tenant}  {card.status}"))
+        print(on_one_line(f"    {card.question}"))
     if not cards:
         print(f"No question about {course_id} waits for the staff.")
     return Exit.OK
@@ -46,8 +46,8 @@ async def list_verified(course_id: str, *, as_json: bool) -> int:
         return Exit.OK
     for answer in answers:
         card = VerifiedCard(answer)
-        print(printable(f"{answer.answer_id}  {answer.tenant}  {card.status}"))
-        print(printable(f"    {card.question}"))
+        print(on_one_line(f"{answer.answer_id}  {answer.tenant}  {card.status}"))
+        print(on_one_line(f"    {card.question}"))
     if not answers:
         print(f"The staff of {course_id} have verified no answer yet.")
     return Exit.OK

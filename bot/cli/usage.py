@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from adapters.markdown.printable import printable
+from adapters.markdown.printable import on_one_line
 from bot.cli.context import services
 from bot.cli.exits import Exit
 from bot.providers.models import models_in_use, prices
@@ -73,4 +73,4 @@ def _print_table(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, _SIDES, widths, strict=True)
-        print(printable("  ".join(f"{cell:{side}{width}}" for cell, side, width in cells)))
+        print(on_one_line("  ".join(f"{cell:{side}{width}}" for cell, side, width in cells)))

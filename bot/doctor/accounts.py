@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from adapters.markdown.printable import printable
 from bot.cli.counted import counted
 from bot.doctor.findings import Finding, warning
 from core.storage.ingest_accounts import AccountRecord, LeftOutGroup
@@ -25,7 +24,7 @@ def check_account(course_id: str, accounts: Sequence[AccountRecord], least_share
         f"{sum(a.left_out for a in accounts):,} left out"
     )
     reasons = _reasons([group for account in accounts for group in account.groups])
-    text = printable(f"{counts}: {reasons}" if reasons else counts).replace("\n", " ")
+    text = f"{counts}: {reasons}" if reasons else counts
     if any(account.is_refused for account in accounts):
         return warning("files", f"{text}. Too little was read, so the earlier text stays.")
     if read < least_share * (read + missed):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from adapters.markdown.printable import on_one_line
 from bot.cli.exits import Exit, exit_code, sentence_for
 from core.errors import BotError, ConfigurationError, ServiceError
 
@@ -20,7 +21,7 @@ class Finding:
     def line(self) -> str:
         """What is printed."""
         mark = "FAIL" if self.exit_code is not Exit.OK else "WARN" if self.is_warning else "ok  "
-        return f"{mark}  {self.subject:<9} {self.text}"
+        return on_one_line(f"{mark}  {self.subject:<9} {self.text}")
 
 
 def warning(subject: str, text: str) -> Finding:

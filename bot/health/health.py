@@ -13,7 +13,7 @@ from adapters.delivery.heartbeat import Pulse
 from adapters.intake.platform_clock import PlatformClock
 from bot.health.disks import DiskWatch
 from bot.health.metrics import PrometheusMeter
-from bot.health.monitoring import Check, NotRunning
+from bot.health.monitoring import Check
 from core.errors import ServiceError, StoreError
 from core.inbox.store import Inbox
 from core.index.base import VectorIndex
@@ -61,6 +61,12 @@ class Health:
         self._stop = stop
         self._watched: HealthSources | None = None
         self._has_handbook = True
+        self.doing = "starting"
+        """What is being done until there is something to look at."""
+
+    def begin_with(self, doing: str) -> None:
+        """Keep what a start is doing at the moment."""
+        self.doing = doing
 
     def begin(self, watched: HealthSources, *, has_handbook: bool) -> None:
         """Look at these parts from now on.
@@ -70,6 +76,12 @@ class Health:
         """
         self._watched = watched
         self._has_handbook = has_handbook
+
+    def phase(self) -> Mapping[str, str] | None:
+        """Return how the bot is while it starts, with what it does, or stops; else None."""
+        if self._stop.is_set():
+            return {"status": "stopping"}
+        return {"status": "starting", "doing": self.doing} if self._watched is None else None
 
     def readiness(self) -> Mapping[str, Check]:
         """Return what must pass before the bot is ready, by name."""
@@ -121,8 +133,8 @@ class Health:
             raise ServiceError("not connected")
 
     def _started(self) -> HealthSources:
-        if self._watched is None or self._stop.is_set():
-            raise NotRunning("starting" if self._watched is None else "stopping")
+        if self._watched is None:
+            raise ServiceError(self.doing)
         return self._watched
 
     async def _read_levels(self, watched: HealthSources) -> None:

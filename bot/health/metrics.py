@@ -1,13 +1,13 @@
 """Counts for Prometheus what the parts of a running bot tell."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from core.telemetry.metering import COUNTED, TIMED, Measure
+from core.telemetry.metering import COUNTED, COURSE, TIMED, Measure
 
 PREFIX = "glossator"
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -45,7 +45,13 @@ class Levels:
 class PrometheusMeter:
     """A Meter whose counts a Prometheus server can read; one for each process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, names_courses: bool = False) -> None:
+        """Begin to count.
+
+        Args:
+            names_courses: Whether courses are counted apart, by their ids; else all as one.
+        """
+        self._names_courses = names_courses
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -70,11 +76,15 @@ class PrometheusMeter:
 
     def count(self, measure: Measure, *labels: str, amount: float = 1.0) -> None:
         """Add to a counter."""
-        self._counters[measure].labels(*labels).inc(amount)
+        self._counters[measure].labels(*self._shown(measure, labels)).inc(amount)
 
     def time(self, measure: Measure, *labels: str, seconds: float) -> None:
         """Note a duration."""
-        self._histograms[measure].labels(*labels).observe(seconds)
+        self._histograms[measure].labels(*self._shown(measure, labels)).observe(seconds)
+
+    def _shown(self, measure: Measure, labels: Sequence[str]) -> list[str]:
+        pairs = zip(measure.labels, labels, strict=True)
+        return ["" if name == COURSE and not self._names_courses else it for name, it in pairs]
 
     def exposition(self) -> bytes:
         """Return everything in Prometheus's text format."""

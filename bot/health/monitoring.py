@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from aiohttp import web
 
-from core.errors import BotError, ConfigurationError, ServiceError
+from core.errors import BotError, ConfigurationError
 
 logger = logging.getLogger(__name__)
 
@@ -18,10 +18,6 @@ _PATIENCE = 3.0
 
 Check = Callable[[], Awaitable[None]]
 """Returns when all is well; else raises a BotError whose words are for operators."""
-
-
-class NotRunning(ServiceError):
-    """The bot starts or stops: it is not ready, and one notice is enough."""
 
 
 class Monitoring:
@@ -38,6 +34,7 @@ class Monitoring:
         exposition: Callable[[], Awaitable[bytes]],
         alive: Check | None = None,
         asides: Mapping[str, Check] = MappingProxyType({}),
+        phase: Callable[[], Mapping[str, str] | None] = lambda: None,
     ) -> None:
         """Prepare to answer.
 
@@ -45,12 +42,14 @@ class Monitoring:
             checks: What is to be ready, by the name of what is looked at.
             asides: What is told with it, and may fail while the bot is ready.
             exposition: Returns the metrics in Prometheus's text format.
+            phase: Returns how the bot is while it starts or stops, when there is nothing to check.
             alive: Fails when nothing but a restart helps.
         """
         self._checks = checks
         self._exposition = exposition
         self._alive = alive
         self._asides = asides
+        self._phase = phase
 
     def application(self) -> web.Application:
         """Return the three pages as an application."""
@@ -65,6 +64,8 @@ class Monitoring:
         return _status(is_alive, {})
 
     async def _readyz(self, _: web.Request) -> web.Response:
+        if (phase := self._phase()) is not None:
+            return web.json_response(dict(phase), status=503)
         looked_at = {**self._checks, **self._asides}
         results = await asyncio.gather(*(_passes(*one) for one in looked_at.items()))
         passed = dict(zip(looked_at, results, strict=True))
@@ -79,9 +80,6 @@ async def _passes(name: str, check: Check) -> bool:
     try:
         async with asyncio.timeout(_PATIENCE):
             await check()
-    except NotRunning as error:
-        logger.debug("a check came early or late: %s: %s", name, error)
-        return False
     except (BotError, TimeoutError) as error:
         logger.info("a check failed: %s: %s", name, str(error) or "no answer in time")
         return False

@@ -86,6 +86,7 @@ class Bot:
             unseal=sealer.unseal,
             limits=IntakeLimits(
                 user_per_minute=limits.user_per_minute,
+                user_wait=timedelta(minutes=limits.user_wait_minutes),
                 channel_per_minute=limits.channel_per_minute,
                 user_in_flight=limits.user_in_flight,
                 channel_in_flight=limits.channel_in_flight,

@@ -5,7 +5,7 @@ import logging
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,15 @@ from bot.course_file import read_course_file
 from bot.handbook import ingest_handbook
 from bot.health.monitoring import Monitoring, serving
 from bot.keyring.keys import NAMES as KEYS
-from bot.platforms.registry import PLATFORMS
 from bot.process.bot import Bot
 from bot.process.collecting import leave_in_peace
-from bot.process.startup import Result, StoppedWhileStarting, is_only_process, once_there
+from bot.process.startup import (
+    Result,
+    Starting,
+    StoppedWhileStarting,
+    is_only_process,
+    once_there,
+)
 from bot.providers.models import chosen_generator
 from bot.providers.old_names import OLD_NAMES
 from bot.providers.tables import read_tables
@@ -25,7 +30,6 @@ from bot.settings import Settings
 from bot.wiring import open_services
 from core.errors import (
     BotError,
-    ConfigurationError,
     IngestionBusy,
     StoreDamaged,
     StoreDataError,
@@ -49,17 +53,13 @@ _SWITCH_INTERVAL = 0.002
 The thread that writes to the database gives it up with every statement; next to a busy event loop
 it would wait 5 ms for it each time, by Python's own setting, and so would the askers.
 """
-NO_PLATFORM = (
-    f"No chat platform is set up: set {' or '.join(one.set_up_by for one in PLATFORMS.values())}, "
-    "or ask at the terminal with 'glossator chat'."
-)
 
 
 async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
     """Answer on every platform that the settings name, until SIGTERM or SIGINT.
 
     Raises:
-        ConfigurationError: when there is no platform, or one refuses our credentials.
+        ConfigurationError: when a setting is unusable, or every platform refuses our credentials.
     """
     _check(settings)
     sys.setswitchinterval(_SWITCH_INTERVAL)
@@ -75,10 +75,7 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
 
 def _check(settings: Settings) -> None:
     """Raise ConfigurationError for what needs no look at the database."""
-    platforms = settings.platforms()
-    if not platforms:
-        raise ConfigurationError(NO_PLATFORM)
-    for name in platforms:
+    for name in settings.platforms():
         settings.platform(name).check()
     course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
     chosen_generator(settings, read_tables(settings, course_file.models))
@@ -98,10 +95,18 @@ async def _run(
     async def steadily(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) -> Result:
         return await once_there(engine, step, stop)
 
-    async with open_services(settings, announce, steadily, keys=KEYS) as opened:
-        _open_judges(opened)
-        has_handbook = await once_there(opened.engine, partial(_prepare_courses, opened), stop)
-        await opened.warm_up()
+    starting = Starting(announce, watch.begin_with if watch is not None else lambda _: None)
+    starting.begin("opening the database and the index")
+    async with AsyncExitStack() as running:
+        async with starting.told():
+            services = open_services(settings, starting.announce, steadily, keys=KEYS)
+            opened = await running.enter_async_context(services)
+            _open_judges(opened)
+            starting.begin("reading the handbook")
+            prepare = partial(_prepare_courses, opened, starting)
+            has_handbook = await once_there(opened.engine, prepare, stop)
+            starting.begin("loading the embedding model")
+            await opened.warm_up()
         announce("Starting; stop with Ctrl-C.")
         async with is_only_process(opened.engine), reserved(opened.engine) as holding:
             bot = Bot(opened, holding, meter)
@@ -121,14 +126,14 @@ def _open_judges(opened: Services) -> None:
         opened.judge(course_id)
 
 
-async def _prepare_courses(opened: Services) -> bool:
+async def _prepare_courses(opened: Services, starting: Starting) -> bool:
     """Check that the course file names known courses; return whether the handbook is up to date.
 
     Raises:
         ConfigurationError: when the course file names a course that there is not.
         StoreError: when the database fails.
     """
-    has_handbook = await _prepare_handbook(opened)
+    has_handbook = await _prepare_handbook(opened, starting)
     known = await opened.catalogue.courses()
     with suppress(VectorIndexError):  # who asks is answered that it is away
         held = await opened.index.collections()
@@ -139,14 +144,14 @@ async def _prepare_courses(opened: Services) -> bool:
     return has_handbook
 
 
-async def _prepare_handbook(opened: Services) -> bool:
+async def _prepare_handbook(opened: Services, starting: Starting) -> bool:
     """Bring the handbook up to date, and return whether it is: no course's answers wait for it.
 
     Raises:
         StoreError: when the database's server is away, which is waited for.
     """
     try:
-        await ingest_handbook(opened)
+        await ingest_handbook(opened, starting.read)
     except IngestionBusy:
         logger.info("another process ingests the handbook")
     except Exception as error:
@@ -176,9 +181,11 @@ async def _watching(
     from bot.health.health import Health
     from bot.health.metrics import PrometheusMeter
 
-    meter = PrometheusMeter()
+    meter = PrometheusMeter(names_courses=settings.monitoring.courses)
     watch = Health(meter, settings.platforms(), stop)
-    pages = Monitoring(watch.readiness(), watch.exposition, watch.alive, watch.asides())
+    pages = Monitoring(
+        watch.readiness(), watch.exposition, watch.alive, watch.asides(), watch.phase
+    )
     async with serving(pages, host, port) as bound:
         logger.info("monitoring at http://%s:%d", host, bound)
         yield meter, watch

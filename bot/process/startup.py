@@ -1,4 +1,4 @@
-"""How a process starts: it waits for its database, and warns when it is not alone there."""
+"""How a process starts: it says what it does, waits for its database, and warns when not alone."""
 
 import asyncio
 import itertools
@@ -19,6 +19,60 @@ Result = TypeVar("Result")
 WRONG_DATABASE = "The database refuses us ({reason}): set GLOSSATOR_DATABASE__URL to another."
 _PAUSES = (0.5, 1.0, 2.0, 3.0)
 """Seconds between two tries: few, as everybody waits for us once the database is there."""
+
+
+_SAID_EVERY = 5.0
+"""Seconds: a start that takes longer is told of, so that nobody takes it for a failure."""
+
+
+class Starting:
+    """What a start is doing at the moment; it is told again and again while that takes long."""
+
+    def __init__(
+        self, announce: Callable[[str], None], show: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """Prepare to tell.
+
+        Args:
+            announce: Is called with a line, now and then.
+            show: Is called with what is done, whenever that changes.
+        """
+        self._announce = announce
+        self._show = show
+        self._doing = ""
+
+    def begin(self, doing: str) -> None:
+        """Note what is done from now on, such as `reading the handbook, 12 of 25 pages`."""
+        self._doing = doing
+        self._show(doing)
+
+    def announce(self, work: str) -> None:
+        """Tell of work that is known to take seconds."""
+        self.begin(work.rstrip(" ."))
+        self._announce(work)
+
+    def read(self, stage: str, done: int, total: int) -> None:
+        """Note how far the handbook is."""
+        doing, unit = _READING.get(stage, (stage, "chunks"))
+        self.begin(f"{doing} the handbook, {done} of {total} {unit}")
+
+    @asynccontextmanager
+    async def told(self) -> AsyncIterator[None]:
+        """Tell every few seconds what is done, until the block is left."""
+
+        async def tell() -> None:
+            while True:
+                await asyncio.sleep(_SAID_EVERY)
+                self._announce(f"Starting: {self._doing} ...")
+
+        telling = asyncio.create_task(tell())
+        try:
+            yield
+        finally:
+            telling.cancel()
+
+
+_READING = {"reading": ("reading", "pages"), "embedding": ("embedding", "chunks")}
 
 
 class StoppedWhileStarting(Exception):

@@ -104,6 +104,8 @@ def install_model(target: Path, source: Path | None, announce: Announce) -> None
             shutil.copyfile(files / TOKENIZER, folder / "ready.json")
             build_graph(files / WEIGHTS, target / f"{GRAPH_VERSION}.onnx")
             os.replace(folder / "ready.json", target / TOKENIZER)
+        if target == _of_the_environment():
+            _open_to_all(target)
 
 
 def install_if_missing(place: ModelPlace, announce: Announce) -> None:
@@ -119,6 +121,12 @@ def refuse_to_install(place: ModelPlace) -> None:
             "The embedding model is not installed: run 'glossator model install'; the first "
             f"answer would fetch it, too ({megabytes(_DOWNLOAD)})."
         )
+
+
+def _open_to_all(folder: Path) -> None:
+    """Let every account that runs this installation read its model, which is public."""
+    for path in (folder.parent, folder, *folder.iterdir()):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _of_the_environment() -> Path:

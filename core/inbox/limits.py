@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Text, select, update
+from sqlalchemy import Connection, Text, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -14,6 +14,8 @@ from core.inbox.base import Arrival
 from core.storage.database import Base, UtcDateTime, insert_into
 
 WINDOW = timedelta(minutes=1)
+USER = "user:"
+"""Begins every subject of `user_subject`."""
 WAITS = "waits:"
 """Begins every subject of `waits_subject`."""
 
@@ -28,6 +30,8 @@ class IntakeLimits:
     channel_in_flight: int = 4
     in_flight: int = 32
     """Of everybody, in all processes together."""
+    user_wait: timedelta = timedelta(minutes=5)
+    """How long a question beyond its user's limit may wait for its minute; else it is refused."""
     longest_wait: timedelta = timedelta(minutes=30)
     """The age at which a question is not answered any more; one that would reach it is refused."""
 
@@ -41,7 +45,7 @@ class Counted:
     is_first: bool = False
     """Whether its asker is yet to be notified in this minute."""
     not_before: datetime | None = None
-    """The minute in which its channel has room for it; none: this one."""
+    """The minute in which its user and its channel have room for it; none: this one."""
     limit: RateLimited | None = None
     """What `refusal` is the sentence of."""
 
@@ -68,9 +72,11 @@ class Counting:
     ) -> Counted:
         """Count a question, and return whether and when it may be answered.
 
-        A user's questions beyond the limit do not use up the channel's, so that no one silences
-        a channel. Those beyond the channel's use up a later minute's, unless they would be too old
-        by its end.
+        A user's questions beyond the limit use up their later minutes, of `user_wait` at most, and
+        none of the channel's that others need now, so that no one silences a channel. Those beyond
+        the channel's use up a later minute's, unless they would be too old by its end. What was
+        pressed waits for nothing, as it can be pressed again, and neither does what is refused
+        anyway.
 
         Args:
             asked: How many its user was seen to have asked in this minute before.
@@ -79,15 +85,21 @@ class Counting:
         user, place, minute = user_subject(arrival.user_id), _place(arrival), minute_of(moment)
         both = asked < self._limits.user_per_minute
         now = self._add(db, minute, *((user, place) if both else (user,)))
+        patience = self._limits.longest_wait - WINDOW
+        latest = (arrival.sent_at or moment) + patience
         if now[user] > self._limits.user_per_minute:
             if both:  # others counted at the same time
-                self._take_back(db, place, minute)
+                self._take_back(db, minute, place)
+            latest = min(latest, moment + self._limits.user_wait)
+            if not arrival.pressed and arrival.refusal is None:
+                free = self._reserve(db, minute, latest, user, place)
+                if free.is_counted:
+                    return Counted(not_before=free.minute)
             return self._refused(db, arrival, too_fast(moment), minute, tells=tells)
         if now.get(place, 0) <= self._limits.channel_per_minute:
             return Counted()
-        self._take_back(db, place, minute)
-        patience = self._limits.longest_wait - WINDOW
-        free = self._reserve(db, place, minute, (arrival.sent_at or moment) + patience)
+        self._take_back(db, minute, place)
+        free = self._reserve(db, minute, latest, place)
         if free.is_counted:
             return Counted(not_before=free.minute)
         full = ChannelFull(_seconds(free.minute - patience - moment))
@@ -101,36 +113,43 @@ class Counting:
         sentence = in_language(limit.sentence, language_of(arrival.locale))
         return Counted(sentence, is_first, limit=limit)
 
-    def _reserve(self, db: Connection, place: str, minute: datetime, latest: datetime) -> "_Free":
-        """Count a question in the next minute in which its channel has room, if it is by `latest`.
+    def _reserve(
+        self, db: Connection, minute: datetime, latest: datetime, *subjects: str
+    ) -> "_Free":
+        """Count a question in the next minute in which all subjects have room, by `latest`.
 
-        Return that minute in any case.
+        Return that minute in any case, and whether it is counted.
         """
-        most = self._limits.channel_per_minute
-        later = (CountRow.subject == place, CountRow.minute > minute, CountRow.questions >= most)
-        full = {*db.scalars(select(CountRow.minute).where(*later))}
+        row, most = CountRow, {one: self._most(one) for one in subjects}
+        beyond = or_(*(and_(row.subject == one, row.questions >= most[one]) for one in subjects))
+        full = {*db.scalars(select(row.minute).where(row.minute > minute, beyond))}
         while True:
             minute += WINDOW
             if minute in full:
                 continue
             if minute > latest:
                 return _Free(minute, is_counted=False)
-            if self._add(db, minute, place)[place] <= most:
+            counted = self._add(db, minute, *subjects)
+            if all(counted[one] <= most[one] for one in subjects):
                 return _Free(minute, is_counted=True)
-            self._take_back(db, place, minute)  # others counted at the same time
+            self._take_back(db, minute, *subjects)  # others counted at the same time
+
+    def _most(self, subject: str) -> int:
+        limits = self._limits
+        return limits.user_per_minute if subject.startswith(USER) else limits.channel_per_minute
 
     def _add(self, db: Connection, minute: datetime, *subjects: str) -> dict[str, int]:
         given = [{"subject": one, "minute": minute, "questions": 1} for one in subjects]
         return dict(db.execute(self._one_more, given).all())
 
-    def _take_back(self, db: Connection, place: str, minute: datetime) -> None:
-        counted = (CountRow.subject == place, CountRow.minute == minute)
+    def _take_back(self, db: Connection, minute: datetime, *subjects: str) -> None:
+        counted = (CountRow.subject.in_(subjects), CountRow.minute == minute)
         db.execute(update(CountRow).where(*counted).values(questions=CountRow.questions - 1))
 
 
 @dataclass(frozen=True, slots=True)
 class _Free:
-    """A minute in which a channel has room, and whether a question is counted in it."""
+    """A minute in which there is room, and whether a question is counted in it."""
 
     minute: datetime
     is_counted: bool
@@ -138,7 +157,7 @@ class _Free:
 
 def user_subject(user_id: str) -> str:
     """Return under which subject a user's questions are counted."""
-    return f"user:{user_id}"
+    return f"{USER}{user_id}"
 
 
 def told_subject(user_id: str) -> str:

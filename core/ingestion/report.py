@@ -47,6 +47,8 @@ class IngestReport:
     warnings: list[Failure] = field(default_factory=list)
     """What a document that went in had to do without: a missing include, a broken page."""
     retired: list[RetiredSource] = field(default_factory=list)
+    unlisted: Mapping[str, int] = field(default_factory=dict)
+    """Sources that the course file does not list and that stay, with their documents."""
     sections: SectionChanges = field(default_factory=SectionChanges)
     """What became of the sections; empty where the course had no text before."""
     accounts: list[SourceAccount] = field(default_factory=list)

@@ -14,6 +14,8 @@ class Measure:
     labels: tuple[str, ...] = ()
 
 
+COURSE = "course"
+"""The label that holds a course's id."""
 ACCEPTED = Measure(
     "events_accepted",
     "Events given to the inbox: new ones, those that were in it, and questions beyond a limit.",
@@ -44,8 +46,8 @@ UNREADABLE = Measure(
     ("platform", "event"),
 )
 RESTARTED = Measure("parts_restarted", "Parts that failed and were started again.", ("part",))
-ANSWERED = Measure("answers", "Finished answers.", ("course", "model", "outcome"))
-TOKENS = Measure("tokens", "Tokens that models read and wrote.", ("course", "model", "direction"))
+ANSWERED = Measure("answers", "Finished answers.", (COURSE, "model", "outcome"))
+TOKENS = Measure("tokens", "Tokens that models read and wrote.", (COURSE, "model", "direction"))
 CLAIMS = Measure("claims", "Sentences that writers offered, kept or dropped.", ("model", "outcome"))
 COUNTED = (
     ACCEPTED,
@@ -67,7 +69,7 @@ ACCEPTING = Measure("accepting_seconds", "From an event's receipt to its commit.
 WAITING = Measure("waiting_seconds", "From an event's commit to its claim.", ("platform",))
 DELIVERING = Measure("delivering_seconds", "From an event's commit to its end.", ("platform",))
 FIRST_WORDS = Measure("first_words_seconds", "From a request to its first words.", ("model",))
-RETRIEVING = Measure("retrieving_seconds", "Retrieval of one request.", ("course",))
+RETRIEVING = Measure("retrieving_seconds", "Retrieval of one request.", (COURSE,))
 TIMED = (ACCEPTING, WAITING, DELIVERING, FIRST_WORDS, RETRIEVING)
 
 

@@ -57,6 +57,7 @@ class Ground:
             "ENCRYPTION_KEY": "chaos, too",
             "INBOX__LEASE": str(LEASE),
             "INBOX__USER_PER_MINUTE": str(USER_PER_MINUTE),
+            "INBOX__USER_WAIT_MINUTES": "0",  # so that limits stop questions, too
             "INBOX__CHANNEL_PER_MINUTE": str(CHANNEL_PER_MINUTE),
             "INBOX__USER_IN_FLIGHT": "8",
             "INBOX__CHANNEL_IN_FLIGHT": "16",

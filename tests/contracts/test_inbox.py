@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreError
+from core.errors import RateLimited, StoreError
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
 from core.inbox.limits import Counted, Counting, IntakeLimits
@@ -17,7 +17,7 @@ from core.inbox.rows import InboxRow, values_of
 from core.inbox.store import Inbox
 from core.models import session_id_for
 from core.storage.database import create_engine, write, writing
-from tests.inbox import GENEROUS, PLATFORMS, event, forget, inbox_of, redo, unheard
+from tests.inbox import GENEROUS, NO_WAIT, PLATFORMS, event, forget, inbox_of, redo, unheard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=15)
@@ -103,7 +103,7 @@ class TestAccepting:
 
 class TestLimits:
     async def test_a_user_too_fast_is_told_once_a_minute(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, IntakeLimits(user_per_minute=2))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=2, user_wait=NO_WAIT))
         kinds = await accepted(inbox, *(event(n) for n in range(6)))
         stopped = [Acceptance.LIMITED, *[Acceptance.PASSED_OVER] * 3]
         assert kinds == [*[Acceptance.NEW] * 2, *stopped]
@@ -115,27 +115,76 @@ class TestLimits:
         assert told.request is None
         assert await accepted(inbox, event(7), moment=NOON + timedelta(minutes=1)) == ["new"]
 
-    async def test_ten_at_once_beyond_the_limit_are_told_once(self, engine: AsyncEngine) -> None:
+    async def test_what_a_user_asks_too_fast_is_kept_and_answered_when_its_time_has_come(
+        self, engine: AsyncEngine
+    ) -> None:
+        limits = IntakeLimits(user_per_minute=2, user_wait=timedelta(minutes=2))
+        inbox = inbox_of(engine, limits)
+        kinds = await accepted(inbox, *(event(n) for n in range(8)))
+        assert kinds == [*[Acceptance.NEW] * 6, Acceptance.LIMITED, Acceptance.PASSED_OVER]
+        assert await accepted(inbox, event(9), moment=NOON + timedelta(minutes=1)) == ["new"]
+        begun = dict[int, list[int]]()
+        for minute in range(4):
+            moment = NOON + timedelta(minutes=minute)
+            begun[minute] = []
+            while job := await inbox.claim(LEASE, PLATFORMS, moment):
+                begun[minute].append(job.arrival.position)
+                await inbox.finish(job, moment=moment)
+        assert begun == {0: [0, 1, 6], 1: [2, 3], 2: [4, 5], 3: [9]}, "6 is the notice"
+
+    async def test_what_a_user_has_waiting_leaves_the_channels_room_to_others(
+        self, engine: AsyncEngine
+    ) -> None:
+        limits = IntakeLimits(user_per_minute=1, channel_per_minute=2, channel_in_flight=100)
+        inbox = inbox_of(engine, limits)
+        await accepted(inbox, *(event(n) for n in range(4)))
+        others = [event(10 + n, user_id=f"u{n}") for n in range(3)]
+        assert await accepted(inbox, *others) == [Acceptance.NEW] * 3
+        begun = list[set[str]]()
+        for minute in range(3):
+            moment, users = NOON + timedelta(minutes=minute), set[str]()
+            while job := await inbox.claim(LEASE, PLATFORMS, moment):
+                users.add(job.arrival.user_id)
+                await inbox.finish(job, moment=moment)
+            begun.append(users)
+        assert begun == [{"reader-1", "u0"}, {"reader-1", "u1"}, {"reader-1", "u2"}]
+
+    async def test_what_is_refused_anyway_is_told_no_more_often_than_the_limit_says(
+        self, engine: AsyncEngine
+    ) -> None:
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=2))
+        asked = [event(n, refusal="No course answers here.") for n in range(5)]
+        stopped = [Acceptance.LIMITED, *[Acceptance.PASSED_OVER] * 2]
+        assert await accepted(inbox, *asked) == [*[Acceptance.NEW] * 2, *stopped]
+
+    async def test_a_press_too_many_waits_for_nothing(self, engine: AsyncEngine) -> None:
         inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
+        await accepted(inbox, event(1))
+        with pytest.raises(RateLimited):
+            await inbox.accept(event(2, pressed=True), NOON)
+        assert await accepted(inbox, event(3)) == [Acceptance.NEW], "which is kept"
+
+    async def test_ten_at_once_beyond_the_limit_are_told_once(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
         await asyncio.gather(*(inbox.accept(event(n), NOON) for n in range(11)))
         assert (await inbox.backlog(NOON)).waiting == 2
 
     async def test_a_command_too_many_is_told_once_like_a_message(
         self, engine: AsyncEngine
     ) -> None:
-        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
         await accepted(inbox, *(event(n, token="t") for n in range(5)))
         assert (await inbox.backlog(NOON)).waiting == 2
 
     async def test_each_person_is_told_of_the_limit(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
         for user, first in (("u1", 10), ("u2", 20)):
             asked = (event(first + n, user_id=user) for n in range(3))
             kinds = await accepted(inbox, *asked)
             assert kinds == [Acceptance.NEW, Acceptance.LIMITED, Acceptance.PASSED_OVER]
 
     async def test_an_edit_too_many_takes_nobodys_notice(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
         assert await accepted(inbox, event(0), redo(0, 1)) == [Acceptance.NEW] * 2
         assert await accepted(inbox, event(2)) == [Acceptance.LIMITED]
 
@@ -257,7 +306,7 @@ class TestLimits:
     async def test_an_edit_beyond_the_limit_waits_for_the_next_minute(
         self, engine: AsyncEngine
     ) -> None:
-        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
         await accepted(inbox, event(1))
         await answered(inbox, "m1")
         assert await accepted(inbox, redo(1)) == ["new"]

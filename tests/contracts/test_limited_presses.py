@@ -30,7 +30,7 @@ from core.verified_answers.cited_passages import CitedPassages
 from core.verified_answers.store import VerifiedAnswers
 from tests.contracts.test_front_desk import GUILD, Reception, incoming
 from tests.contracts.test_reading_courses import directly
-from tests.inbox import event, inbox_of
+from tests.inbox import NO_WAIT, event, inbox_of
 from tests.samples import response_to
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -122,7 +122,7 @@ def is_new(done: Received | str) -> bool:
 
 
 async def test_a_press_beyond_the_limit_leaves_nothing(engine: AsyncEngine) -> None:
-    inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
+    inbox = inbox_of(engine, IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
     press = event(2, pressed=True)
     await inbox.accept(event(1), NOON)
     for _ in range(2):

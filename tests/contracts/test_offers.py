@@ -17,7 +17,7 @@ from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
 from core.storage.channels.exchanges import LASTS, Exchanges
 from core.storage.channels.store import Place
-from tests.inbox import PLATFORMS, event, inbox_of
+from tests.inbox import NO_WAIT, PLATFORMS, event, inbox_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=15)
@@ -46,7 +46,7 @@ async def offered(inbox: Inbox, moment: datetime = NOON) -> Job:
 
 
 async def test_taking_an_offer_up_counts_as_a_question_of_its_author(engine: AsyncEngine) -> None:
-    inbox: Inbox = inbox_of(engine, limits=IntakeLimits(user_per_minute=1))
+    inbox: Inbox = inbox_of(engine, limits=IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
     await offered(inbox)
     await inbox.accept(event(2, kind=Kind.OFFER), NOON)
     assert await inbox.take_up("test:1", moment=NOON) is Acceptance.NEW
@@ -58,7 +58,7 @@ async def test_taking_an_offer_up_counts_as_a_question_of_its_author(engine: Asy
 
 
 async def test_an_offer_stands_when_its_author_was_told_of_the_limit(engine: AsyncEngine) -> None:
-    inbox: Inbox = inbox_of(engine, limits=IntakeLimits(user_per_minute=1))
+    inbox: Inbox = inbox_of(engine, limits=IntakeLimits(user_per_minute=1, user_wait=NO_WAIT))
     for n in (1, 2):
         await inbox.accept(event(n), NOON)
     await inbox.accept(event(3, kind=Kind.OFFER), NOON)

@@ -3,7 +3,7 @@
 import re
 import sys
 import tomllib
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,10 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from core.embeddings.graph import WEIGHTS_SHA256
+
 ROOT = Path(__file__).parents[2]
-LOCKS = ("build", "runtime", "model", "dev")
+LOCKS = ("build", "runtime", "model", "dev", "audit")
 _ENTRY = re.compile(
     r"^(?P<requirement>[^\s#-][^\\\n]*?)\s*\\\n(?P<hashes>(?:\s+--hash=\S+.*\n)+)", re.M
 )
@@ -134,3 +136,25 @@ def test_make_installs_by_hash_and_builds_nothing() -> None:
 
 def _applies(marker: Marker | None) -> bool:
     return marker is None or marker.evaluate()
+
+
+def test_packages_that_say_little_of_themselves_are_named_with_their_hashes() -> None:
+    page = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+    named = dict(re.findall(r"^\| `([a-z0-9-]+)` \S+ \|.*\| `([0-9a-f]{64})` \|$", page, re.M))
+    little = set()
+    for lock in ("runtime", "model"):
+        for entry in entries(lock):
+            if _is_installed(entry.name) and _applies(entry.marker) and _says_little(entry.name):
+                little.add(canonicalize_name(entry.name))
+    assert little == named.keys()
+    locked = text_of("runtime") + text_of("model")
+    assert all(f"--hash=sha256:{sum_}" in locked for sum_ in named.values())
+    assert WEIGHTS_SHA256 in page
+
+
+def _says_little(package: str) -> bool:
+    """Return whether a package's description lacks its licence or an address."""
+    said = metadata(package)
+    classified = any(line.startswith("License ::") for line in said.get_all("Classifier") or ())
+    has_licence = classified or said.get_all("License-Expression") or said.get_all("License")
+    return not has_licence or not (said.get_all("Home-page") or said.get_all("Project-URL"))

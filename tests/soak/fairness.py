@@ -27,6 +27,7 @@ from core.storage.database import reading
 from tests.soak.bots import POSTGRESQL, SQLITE, on_each
 from tests.soak.people import PATIENCE, Asked, People
 from tests.wire import slack
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.slack_bot import Trial
 
 MOST = 1.2
@@ -178,7 +179,8 @@ async def main(databases: Sequence[str], seconds: float, pairs: int) -> bool:
     async def measured(trial: Trial, engine: AsyncEngine) -> Fairness:
         return await measure(trial, engine, seconds, pairs)
 
-    return await on_each(databases, measured, settings={}, limits=slack.Limits(), by_oauth=True)
+    limits = slack.Limits()
+    return await on_each(databases, measured, settings=NO_WAIT, limits=limits, by_oauth=True)
 
 
 if __name__ == "__main__":

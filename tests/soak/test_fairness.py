@@ -10,6 +10,7 @@ from tests.chaos.templates import Templates
 from tests.postgres import postgres_server
 from tests.soak.bots import POSTGRESQL, SQLITE, running
 from tests.soak.fairness import Fairness, Spammer, Waits, measure
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.slack import Limits
 
 SECONDS = 2.0
@@ -40,7 +41,12 @@ async def test_beside_a_spammer_everybody_is_answered_and_the_spammer_told_once_
         templates = Templates(tmp_path / "templates", models, server)
         template = await templates.get(on_postgres=server is not None, stand_ins=True)
         async with running(
-            template, tmp_path / "bot", server, settings={}, limits=Limits.relaxed(), by_oauth=True
+            template,
+            tmp_path / "bot",
+            server,
+            settings=NO_WAIT,
+            limits=Limits.relaxed(),
+            by_oauth=True,
         ) as (trial, engine):
             fairness = await measure(trial, engine, SECONDS, pairs=1)
     assert (fairness.asked, fairness.refused, fairness.lost) == (12, 0, 0), fairness

@@ -21,7 +21,7 @@ _VERSIONS = ("1.35", "1.36", "1.37")
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
-MANIFEST = DEPLOYMENT, BUDGET, SERVICE = tuple(
+MANIFEST = DEPLOYMENT, BUDGET, SERVICE, NETWORK = tuple(
     yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text("utf-8"))
 )
 POD = DEPLOYMENT["spec"]["template"]["spec"]
@@ -201,3 +201,15 @@ def test_the_outcomes_that_alerts_look_for_are_counted() -> None:
     source = "".join(path.read_text("utf-8") for path in (ROOT / "adapters").rglob("*.py"))
     assert looked_for
     assert all(f'"{outcome}"' in source for outcome in looked_for)
+
+
+def test_only_slacks_port_is_open_to_everybody_and_the_clouds_metadata_to_no_bot() -> None:
+    assert NETWORK["spec"]["podSelector"] == BUDGET["spec"]["selector"]
+    assert {*NETWORK["spec"]["policyTypes"]} == {"Ingress", "Egress"}
+    ports = {rule["ports"][0]["port"]: "from" in rule for rule in NETWORK["spec"]["ingress"]}
+    assert ports == {"monitoring": True, "slack": False}
+    assert ports.keys() <= {port["name"] for port in CONTAINER["ports"]}
+    outside = [
+        to["ipBlock"] for rule in NETWORK["spec"]["egress"] for to in rule["to"] if "ipBlock" in to
+    ]
+    assert [block["except"] for block in outside] == [["169.254.169.254/32"], ["fd00:ec2::254/128"]]

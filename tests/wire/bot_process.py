@@ -12,6 +12,8 @@ PASSED_OVER = "cannot be read and is passed over"
 CLOCK_DIFFERS = "this machine's clock is 30 minutes"
 _HARMLESS = (PASSED_OVER, "Ignoring exception in autocomplete")
 """What is an error in the log, and no harm where events come that cannot be read."""
+NO_WAIT = {"INBOX__USER_WAIT_MINUTES": "0"}
+"""The settings with which a question beyond its user's limit is refused at once."""
 PATIENCE = 40.0
 """Seconds; a machine that is busy takes its time, and nobody waits when it is not."""
 

@@ -1,8 +1,10 @@
 """The pages of a running bot's monitoring, as an orchestrator and a Prometheus read them."""
 
 import asyncio
+import json
 import re
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
@@ -28,6 +30,12 @@ class Pages:
         found = await self._get(path)
         assert found is not None
         return found[1]
+
+    async def json(self, path: str) -> Any:
+        """Return what a page says, as JSON."""
+        found = await self._get(path)
+        assert found is not None
+        return json.loads(found[1])
 
     async def becomes(self, path: str, status: int) -> None:
         """Wait until a page has a status."""

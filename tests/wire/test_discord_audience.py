@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.discord import Message
 from tests.wire.discord.interactions import Interaction
 from tests.wire.discord_bot import Trial, a_trial, is_finished
@@ -25,7 +27,7 @@ WAITS = "Yours waits its turn"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def trial(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trial]:
-    async with a_trial(one_course, tmp_path_factory.mktemp("audience")) as trial:
+    async with a_trial(one_course, tmp_path_factory.mktemp("audience"), settings=NO_WAIT) as trial:
         yield trial
 
 
@@ -118,3 +120,16 @@ async def test_over_the_channels_limit_everybody_is_answered(trial: Trial) -> No
     told = [one for one in told if one]
     assert len(told) >= 5, "five wait for the next minute"
     assert all(len(one) == 1 and WAITS in one[0] for one in told)
+
+
+async def test_what_is_asked_too_fast_waits_and_is_answered_in_the_next_minute(
+    one_course: Path, tmp_path: Path
+) -> None:
+    settings = {"INBOX__USER_PER_MINUTE": "1"}
+    async with a_trial(one_course, tmp_path, settings=settings) as trial:
+        ann, channel = trial.user(), trial.channel()
+        await asyncio.sleep((45 - datetime.now(UTC).second) % 60)  # a quarter of a minute is left
+        asked = [await trial.world.say(ann, channel, f"{trial.mention} {COVERED}") for _ in "ab"]
+        for question in asked:
+            assert COVERED_FACT in (await trial.answer_to(question)).text
+        assert not [one for one in trial.said() if TOO_FAST in one.text]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
-from tests.wire.discord import Channel, Message
+from tests.wire.discord import Channel, Message, Slow
 from tests.wire.discord_bot import Trial, a_trial, is_finished
 from tests.wire.grants import grant
 
@@ -112,3 +112,23 @@ async def test_an_edit_that_mentions_the_bot_makes_a_question_of_a_message(
         await world.edit(said, f"{trial.mention} {BELL}")
         await trial.until(lambda: (BELL_FACT in answer.text and is_finished(answer)) or None)
         assert trial.from_bot(answer.channel) == [answer]
+
+
+async def test_a_bot_that_is_stopped_while_it_catches_up_passes_over_no_question(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path) as trial:
+        world, places = trial.world, [trial.channel() for _ in range(4)]
+        for place in places:
+            await trial.ask(trial.user(), place, COVERED)
+        await trial.bot.kill()
+        missed = [await world.say(trial.user(), p, f"{trial.mention} {BELL}") for p in places]
+        trial.server.faults.rest(Slow(1.0), "GET /channels/{channel_id}/messages", times=None)
+        await trial.bot.start()
+        assert await trial.bot.stop() == 0
+        assert "passed over" not in trial.bot.log
+        assert "looked through" not in trial.bot.log.rpartition("connected to Discord as")[2]
+        trial.server.faults.heal()
+        await trial.bot.start()
+        for question in missed:
+            assert BELL_FACT in (await trial.answer_to(question)).text

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.discord import Behind, ChannelType, Message, Permission
 from tests.wire.discord.component_checks import walk
 from tests.wire.discord.entities import MessageType
@@ -28,7 +29,7 @@ BELL_FACT = "half a ton"
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def trial(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trial]:
     """One bot for all tests here, each in channels and with people of its own."""
-    async with a_trial(one_course, tmp_path_factory.mktemp("entry")) as trial:
+    async with a_trial(one_course, tmp_path_factory.mktemp("entry"), settings=NO_WAIT) as trial:
         yield trial
 
 

@@ -13,6 +13,7 @@ import pytest_asyncio
 from adapters.discord.reactions import OFFER, THANKS
 from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.discord import Channel, Message, Permission, User
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.half_questions import CHATTER, offered_line
@@ -33,7 +34,7 @@ TOO_FAST = "asking very fast"
 async def running(
     one_course: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Trial]:
-    async with a_trial(one_course, tmp_path_factory.mktemp("speaking")) as trial:
+    async with a_trial(one_course, tmp_path_factory.mktemp("speaking"), settings=NO_WAIT) as trial:
         yield trial
 
 

@@ -8,6 +8,7 @@ import pytest_asyncio
 
 from core import i18n
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.minutes import early_in_a_minute
 from tests.wire.slack import Channel, Interaction, Message, User
 from tests.wire.slack_bot import Trial, a_trial, is_finished, settled
@@ -36,7 +37,7 @@ async def _twelve_commands(
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def trial(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trial]:
-    async with a_trial(one_course, tmp_path_factory.mktemp("audience")) as trial:
+    async with a_trial(one_course, tmp_path_factory.mktemp("audience"), settings=NO_WAIT) as trial:
         yield trial
 
 

@@ -1,5 +1,6 @@
 """What was said while nobody listened is found in the history, and answered once."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.grants import grant
-from tests.wire.slack import Limits, Lose, Message
+from tests.wire.slack import Limits, Lose, Message, Slow
 from tests.wire.slack_bot import Transport, Trial, a_trial
 from tests.wire.slack_installs import install
 
@@ -72,6 +73,30 @@ async def test_what_was_said_while_the_bot_was_down_is_answered_once(trial: Tria
     await trial.quiet()
     assert len(trial.from_bot(channel)) == 4
     assert len(trial.from_bot(direct, ann)) == 1
+
+
+async def test_a_bot_that_is_stopped_while_it_looks_passes_over_no_question(
+    trial: Trial,
+) -> None:
+    ann = trial.user()
+    channels = [trial.channel(ann) for _ in range(3)]
+    assert await trial.bot.stop() == 0
+    missed = [await trial.world.say(ann, one, f"{trial.mention} {BELL}") for one in channels]
+    before = len(trial.bot.log)
+    trial.server.faults.api(Slow(1.0), "conversations.history", times=None)
+    await trial.bot.start()
+    if trial.world.app.request_url is not None:
+        await trial.server.subscribe(f"{trial.bot.url}/slack/events")
+    await asyncio.sleep(1.0)
+    assert await trial.bot.stop() == 0
+    said = trial.bot.log[before:]
+    assert LOOKED not in said, "it had looked to the end"
+    assert "passed over" not in said
+    assert "closed" not in said.lower()
+    trial.server.faults.heal()
+    await restarted(trial)
+    for question in missed:
+        assert BELL_FACT in (await _answer(trial, question)).shown
 
 
 async def test_a_question_that_was_edited_while_the_bot_was_down_is_answered_anew(

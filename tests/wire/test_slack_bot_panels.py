@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.books import COVERED
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.slack import RateLimited
 from tests.wire.slack_bot import a_trial
 
@@ -17,7 +18,7 @@ DECORATIONS = (SET_STATUS, "assistant.threads.setTitle", "views.publish")
 async def test_a_panel_does_not_wait_for_an_answer_that_never_comes(
     one_course: Path, tmp_path: Path
 ) -> None:
-    settings = {"INBOX__USER_PER_MINUTE": "1"}
+    settings = {"INBOX__USER_PER_MINUTE": "1", **NO_WAIT}
     async with a_trial(one_course, tmp_path, settings=settings) as trial:
         world, ann = trial.world, trial.user()
         world.app.view = "assistant"

@@ -13,6 +13,7 @@ import pytest_asyncio
 from adapters.slack.reactions import OFFER, THANKS
 from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.half_questions import CHATTER, offered_line
 from tests.wire.slack import Message, User
 from tests.wire.slack_bot import Trial, a_trial
@@ -34,7 +35,7 @@ async def running(
     one_course: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Trial]:
     folder = tmp_path_factory.mktemp("speaking")
-    async with a_trial(one_course, folder, start=False) as trial:
+    async with a_trial(one_course, folder, start=False, settings=NO_WAIT) as trial:
         app = trial.world.app
         app.scopes, app.events = app.scopes | REACTIONS, app.events | {"reaction_added"}
         trial.world.installation.scopes |= REACTIONS

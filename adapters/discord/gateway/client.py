@@ -283,7 +283,7 @@ class Client(commands.AutoShardedBot):
 
     async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:
         """Log what went wrong with an event; the next one is heard all the same."""
-        if self.is_closed():
+        if self.unreadable.is_ending or self.is_closed():
             logger.info("the event %s was not taken in before the end", event_method)
             return
         error = sys.exc_info()[1] or Exception()

@@ -91,7 +91,9 @@ class Dispatcher:
         return BoltResponse(status=DONE)
 
     def passed_over(self, payload: object, error: Exception) -> BoltResponse:
-        """Note what can never be read; return the response to Slack."""
+        """Note what can never be read; return the response to Slack, to which ours may end."""
+        if self._unreadable.is_ending:
+            return BoltResponse(status=NOT_YET)
         body = payload if isinstance(payload, dict) else {}
         self._unreadable.note(kind_of(body) or ENVELOPE, id_of(body), error)
         return BoltResponse(status=DONE)
@@ -106,7 +108,7 @@ def _failed(unreadable: Unreadable) -> Callable[..., Awaitable[BoltResponse | No
         if isinstance(error, BoltUnhandledRequestError):
             return None  # its status is for the dispatcher
         kind = kind_of(body)
-        if is_for_now(error):
+        if is_for_now(error) or unreadable.is_ending:
             logger.warning("an event is not taken in yet: %s, %s", kind, type(error).__name__)
             return BoltResponse(status=NOT_YET)
         unreadable.note(kind or ENVELOPE, id_of(body), error)

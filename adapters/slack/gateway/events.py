@@ -98,6 +98,10 @@ class Events:
         app.event("tokens_revoked")(self._revoked)
         app.event(re.compile(".*"))(_passed_over)
 
+    def end(self) -> None:
+        """Take no failure for an event's own any more: the app is about to be closed."""
+        self._unreadable.end()
+
     async def close(self) -> None:
         """Cancel what is under way outside of the inbox."""
         for task in self._side:

@@ -35,8 +35,8 @@ def refuse_emptied(emptied: Mapping[str, int], report: IngestReport) -> None:
     for source, documents in emptied.items():
         sentence = (
             f"{source} has no document any more, and had {documents:,}, so nothing was changed. "
-            "'glossator ingest --partial' removes them; a source that is not listed in the course "
-            "file any more is removed as well."
+            "'glossator ingest --partial' removes them; 'glossator ingest --replace' removes a "
+            "source that the course file does not list."
         )
         raise IngestionRefused(sentence, report)
 

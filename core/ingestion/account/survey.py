@@ -11,6 +11,9 @@ from core.ingestion.account.left_out import LeftOut, foreign, missed
 from core.ingestion.account.text_formats import suffix_of
 from core.ingestion.sites.page_files import reading_order
 
+_OF_VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
+"""Folders; in a work tree or a submodule of git, `.git` is a file that leads to one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Survey:
@@ -24,7 +27,10 @@ class Survey:
 
 
 def survey(folder: Path) -> Survey:
-    """Return all files below `folder`; symbolic links to folders are not followed."""
+    """Return all files below `folder`; symbolic links to folders are not followed.
+
+    What a version control keeps there for itself is no file of the source.
+    """
     seen = _Walk(folder.resolve())
     seen.go()
     left_out = sorted(seen.left_out, key=lambda left: reading_order(left.path))
@@ -54,6 +60,8 @@ class _Walk:
         for parent, folders, files in os.walk(self.root, onerror=self._closed):
             at = Path(parent).relative_to(self.root).as_posix()
             at = "" if at == "." else at
+            folders[:] = [name for name in folders if name not in _OF_VERSION_CONTROL]
+            files = [name for name in files if name not in _OF_VERSION_CONTROL]
             reason = self.foreign_folders.get(at)
             if reason is None:
                 self.foreign_folders.update(outputs_of(self.root, at, files))

@@ -56,12 +56,14 @@ class Plan:
     def drop_absent(self, named: Collection[str]) -> None:
         """Take out what this run's sources do not have any more, and sources that are no more.
 
-        A source that is not there any more stays, unless this run's sources have taken up a
-        document of it: then it has moved.
+        A source that is not there any more stays, unless this run's sources have taken up most of
+        its documents: then it has moved. One name in common, such as `index.md`, says nothing.
         """
         seen, others = set(self.seen), self.others
-        taken = {record.origin for name, record in self.known.items() if name in seen}
-        retired = others.unlisted | (others.missing & taken)
+        had = Counter(record.origin for record in self.known.values())
+        taken = Counter(record.origin for name, record in self.known.items() if name in seen)
+        moved = {origin for origin in others.missing if 2 * taken[origin] > had[origin]}
+        retired = others.unlisted | moved
         counts = dict.fromkeys(sorted(retired), 0)
         for name, record in self.known.items():
             if name in self.kept and name not in seen and record.origin in {*named, *retired}:

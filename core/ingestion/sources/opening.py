@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from core.errors import IngestionError
+from core.errors import IngestionError, UnsupportedDocument
 from core.ingestion.account.matches import unread_matches
 from core.ingestion.recognition.recognition import Recognition
 from core.ingestion.sandbox.sandbox import Sandbox
@@ -64,10 +64,12 @@ async def open_sources(
             they are.
 
     Raises:
-        IngestionError: for a path or glob that matches nothing, or a repository that cannot be
-            fetched.
+        IngestionError: for a path or glob that matches nothing, an address that is none, or a
+            repository that cannot be fetched.
         ServiceError: for a repository on a machine without git.
     """
+    for name in names:
+        check_address(name)
     async with AsyncExitStack() as stack:
         sandbox = await stack.enter_async_context(Sandbox(recognition=recognition))
         reader = SourceReader(sandbox, max_bytes)
@@ -95,6 +97,29 @@ async def open_sources(
 def is_git(name: str) -> bool:
     """Return whether a source, by its name, is a git repository."""
     return name.lower().startswith(_GIT)
+
+
+def check_address(name: str) -> None:
+    """Return when a source is no address, or is one that can be fetched; nothing is looked up.
+
+    Raises:
+        UnsupportedDocument: naming it.
+    """
+    try:
+        if is_git(name):
+            from core.ingestion.git.address import parse_git_address
+
+            parse_git_address(name)
+        elif _is_of_the_web(name):
+            from core.ingestion.web.targets import parse_target
+
+            parse_target(name)
+    except UnsupportedDocument as error:
+        authority = name.partition("://")[2].partition("/")[0]
+        named = "" if "@" in authority else f"{name[:200]}: "  # a password stays untold
+        raise UnsupportedDocument(
+            str(error), user_message=f"{named}{error.user_message}"
+        ) from error
 
 
 def _is_of_the_web(name: str) -> bool:

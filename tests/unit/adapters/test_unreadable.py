@@ -55,3 +55,16 @@ def test_what_may_be_over_later_is_raised_and_what_no_database_can_hold_is_not()
     with unreadable.contained("message", 1):
         raise UnreadableEvent("id")
     assert len(counts.counted) == 2
+
+
+def test_no_event_is_blamed_for_what_fails_once_the_platform_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    counts = Counts()
+    unreadable = Unreadable("discord", ["MESSAGE_CREATE"], counts)
+    unreadable.end()
+    with pytest.raises(RuntimeError), unreadable.contained("MESSAGE_CREATE", 1):
+        raise RuntimeError("Session is closed")
+    unreadable.note("MESSAGE_CREATE", 1, RuntimeError("Session is closed"))
+    assert counts.counted == []
+    assert "passed over" not in caplog.text

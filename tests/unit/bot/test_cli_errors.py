@@ -240,7 +240,17 @@ def test_run_says_that_the_key_of_a_judge_cannot_be_sent(
 
 
 def test_run_says_that_there_is_no_platform_yet(glossator: CommandLine) -> None:
-    assert ending(glossator.here("run"), "glossator chat") == Exit.CONFIGURATION
+    done = glossator.here("run")
+    assert (done.code, done.out) == (Exit.CONFIGURATION, "")
+    lines = done.err.splitlines()
+    assert lines[0] == "glossator: No chat platform is set up, so that there is nobody to answer."
+    assert len(lines) <= 24
+    assert max(map(len, lines[3:])) <= 100
+    for words in ("init", "ingest", "doctor", "run", "chat", "demo", "DISCORD__TOKEN", "SLACK__"):
+        assert words in done.err
+    assert "neither .env nor glossator.toml" in done.err
+    write_files(glossator.folder, {"glossator.toml": '[courses.x]\nsources = ["x"]\n'})
+    assert "Found there: glossator.toml." in glossator.here("run").err
 
 
 @pytest.mark.costly

@@ -2,11 +2,14 @@
 
 import json
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
+import typer
 
+from bot.cli import ingest as module
 from bot.cli.exits import Exit
 from core.ingestion.formats.registry import SUPPORTED_FORMATS
 from core.system_packages import how_to_install_git
@@ -23,6 +26,7 @@ KEYS = [
     "removed",
     "unchanged",
     "retired_sources",
+    "unlisted_sources",
     "sections",
     "failed",
     "left_out",
@@ -174,16 +178,17 @@ def test_what_changed_and_what_went_is_named(glossator: CommandLine, book: Path)
 def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
     glossator: CommandLine, book: Path
 ) -> None:
-    write_files(book, {f"notes/{n}.adoc": "text" for n in range(4)} | {".git/config": "x"})
+    write_files(book, {f"notes/{n}.adoc": "text" for n in range(4)})
+    write_files(book, {".github/check.yml": "x", ".git/config": "x", "lib/.git": "gitdir: x"})
     refused = glossator.here("ingest", "arden")
     assert refused.code == 65
     assert "Only 3 of 7 text files of arden can be read, less than 50%" in refused.sentence
     assert "--partial" in refused.sentence
     assert refused.out.splitlines() == [
         "left out: 5 files (3 of 7 text files were read)",
-        "  reason                          folder  type   files  such as",
-        "  is AsciiDoc, which is not read  notes   .adoc      4  0.adoc",
-        "  is in a hidden folder           .git    none       1  config",
+        "  reason                          folder   type   files  such as",
+        "  is AsciiDoc, which is not read  notes    .adoc      4  0.adoc",
+        "  is in a hidden folder           .github  .yml       1  check.yml",
     ]
     assert glossator.here("courses", "--json").json == []
     told = glossator.here("ingest", "arden", "--json")
@@ -249,8 +254,49 @@ def test_file_names_cannot_steer_the_terminal(glossator: CommandLine, book: Path
     write_files(book, {"\x1b]0;owned\x07.md": ""})
     done = glossator.here("ingest", "arden")
     assert done.code == Exit.INCOMPLETE
-    assert "failed: ]0;owned.md: is empty" in done.out
+    assert r"failed: \x1b]0;owned\x07.md: is empty" in done.out
     assert "\x1b" not in done.out
+
+
+def test_a_break_in_a_files_name_breaks_no_line(glossator: CommandLine, book: Path) -> None:
+    page = "# The quay\n\nThe quay is made of granite.\n"
+    forged = {"quay\nremoved: lamp.md": page, "pier\u2028removed: x.pdf": "no PDF"}
+    write_files(
+        book, {f"{name}{'' if '.pdf' in name else '.md'}": text for name, text in forged.items()}
+    )
+    done = glossator.here("ingest", "arden")
+    listed = glossator.here("courses", "documents").out
+    found = glossator.here("search", "What is the quay made of?").out
+    answer = glossator.here("ask", "What is the quay made of?").out
+    doctor = glossator.here("doctor").out
+    missing = glossator.here("ingest", "nowhere\nremoved: all", "--course", "arden").err
+    for said in (done.out, listed, found, answer, doctor, missing):
+        assert not [line for line in said.splitlines() if line.strip().startswith("removed: ")]
+    assert r"added: quay\nremoved: lamp.md.md (1 chunk)" in done.out
+    assert r"quay\nremoved: lamp.md.md" in listed
+    assert missing == "glossator: There is no file or folder called nowhere\\nremoved: all.\n"
+
+
+@pytest.mark.parametrize("course", [(), ("--course", "arden")])
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("git+x", "git+", "git+https://", "git+ssh://host/book", "git+https://[::1/book"),
+        *("https://", "https://[::1", "x://[a", "http://host:99999/", "ftp://host/book"),
+    ],
+)
+def test_an_address_that_is_none_is_a_sentence_and_changes_nothing(
+    glossator: CommandLine, address: str, course: tuple[str, ...]
+) -> None:
+    done = glossator.here("ingest", address, *course)
+    assert (done.code, done.out) == (Exit.BAD_INPUT, "")
+    assert done.sentence.endswith(".")
+    assert "There is no course yet" in glossator.here("courses").out
+
+
+def test_no_password_of_an_address_is_told(glossator: CommandLine) -> None:
+    done = glossator.here("ingest", "git+https://ann:secret@host/book", "--course", "arden")
+    assert (done.code, "secret" in done.err) == (Exit.BAD_INPUT, False)
 
 
 def test_a_source_named_twice_is_read_once(glossator: CommandLine, book: Path) -> None:
@@ -285,19 +331,27 @@ def test_the_course_file_says_what_a_course_is_made_of(glossator: CommandLine, b
     assert glossator.here("ingest", "--json").json["removed"] == ["lamp.md"]
 
 
-def test_a_source_that_the_file_does_not_name_any_more_goes_with_a_sentence(
+def test_a_source_that_the_file_does_not_name_any_more_goes_when_its_removal_is_asked_for(
     glossator: CommandLine, book: Path
 ) -> None:
     write_files(glossator.folder / "extra", {"fog.md": "# Fog\n\nA horn sounds in fog.\n"})
     both, table = '["arden", "extra"]', "[courses.light]\nsources = {}\n"
     write_files(glossator.folder, {"glossator.toml": table.format(both)})
     glossator.here("ingest")
-    listed = glossator.here("courses").out
-    assert f"{glossator.folder / 'extra'}: 1 document, ingested on 20" in listed
-    write_files(glossator.folder, {"glossator.toml": table.format('["arden"]')})
-    assert "not in the course file any more: the next" in glossator.here("courses").out
-    done = glossator.here("ingest")
     extra = glossator.folder / "extra"
+    assert f"{extra}: 1 document, ingested on 20" in glossator.here("courses").out
+    write_files(glossator.folder, {"glossator.toml": table.format('["arden"]')})
+    assert "'glossator ingest --replace' removes it" in glossator.here("courses").out
+    kept = glossator.here("ingest", "--json")
+    assert kept.code == Exit.INCOMPLETE
+    assert ("extra/fog.md" in kept.json["removed"], kept.json["retired_sources"]) == (False, [])
+    assert kept.json["unlisted_sources"] == [{"source": str(extra), "documents": 1}]
+    assert kept.sentence == (
+        f"The course file does not list all that light has, and nothing of it was removed: {extra} "
+        "(1 document). List it there, or remove it: 'glossator ingest --course light --replace'."
+    )
+    done = glossator.here("ingest", "--replace")
+    assert done.code == 0
     assert f"{extra} is no longer a source of the course: 1 document of it was removed" in done.out
     after = glossator.here("courses").out
     assert str(extra) not in after
@@ -305,6 +359,58 @@ def test_a_source_that_the_file_does_not_name_any_more_goes_with_a_sentence(
     [course] = [one for one in glossator.here("courses", "--json").json if one["edition"]]
     assert [one["source"] for one in course["sources"]] == [str(book)]
     assert course["changes"][0]["headings"]["removed"] == [["Fog"]]
+
+
+@pytest.mark.parametrize("listed", [None, '["arden"]', '["arden", "more"]'])
+def test_a_source_that_is_named_alone_removes_no_other(
+    glossator: CommandLine, book: Path, listed: str | None
+) -> None:
+    write_files(glossator.folder / "more", {"more.md": "# More\n\nThe tower is white.\n"})
+    write_files(glossator.folder / "repo", {"index.md": "# Fog\n\nA horn sounds in fog.\n"})
+    if listed is not None:
+        write_files(glossator.folder, {"glossator.toml": f"[courses.light]\nsources = {listed}\n"})
+    assert glossator.here("ingest", "repo", "--course", "light").code == 0
+    done = glossator.here("ingest", "arden", "--course", "light", "--json")
+    assert (done.code, done.json["removed"], done.json["retired_sources"]) == (0, [], [])
+    assert "index.md" in {one["path"] for one in done.json["documents"]}
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_at_a_terminal_the_operator_is_asked_whether_a_source_goes(
+    glossator: CommandLine, book: Path, monkeypatch: pytest.MonkeyPatch, *, answer: bool
+) -> None:
+    write_files(glossator.folder, {"glossator.toml": '[courses.light]\nsources = ["arden"]\n'})
+    write_files(glossator.folder / "repo", {"index.md": "# Fog\n\nA horn sounds in fog.\n"})
+    assert glossator.here("ingest", "repo", "--course", "light").code == 0
+    asked = list[str]()
+
+    def confirm(question: str, **_: object) -> bool:
+        asked.append(question)
+        return answer
+
+    monkeypatch.setattr(module, "_is_terminal", lambda: True)
+    monkeypatch.setattr(module, "_show_progress", lambda quiet: module._Lines(quiet=True))
+    monkeypatch.setattr(typer, "confirm", confirm)
+    done = glossator.here("ingest")
+    assert asked == ["Remove this from the course?"]
+    assert f"{glossator.folder / 'repo'} (1 document)" in done.err
+    assert ("removed: index.md" in done.out) == answer
+    assert (done.code == 0) == answer
+
+
+def test_a_source_that_is_gone_keeps_its_documents_though_another_has_one_of_their_names(
+    glossator: CommandLine, book: Path
+) -> None:
+    page = "# {0}\n\nThe {0} is made of stone.\n"
+    repo = write_files(
+        glossator.folder / "repo", {f"{n}.md": page.format(n) for n in ("index", "pier", "quay")}
+    )
+    assert glossator.here("ingest", "repo", "--course", "light").code == 0
+    shutil.rmtree(repo)
+    write_files(book, {"index.md": page.format("tower")})
+    done = glossator.here("ingest", "arden", "--course", "light", "--json")
+    assert (done.code, done.json["removed"]) == (0, [])
+    assert {"pier.md", "quay.md"} <= {one["path"] for one in done.json["documents"]}
 
 
 def test_a_source_named_alone_keeps_the_names_that_it_has_among_several(

@@ -1,6 +1,7 @@
 """What orchestrators and Prometheus are told over HTTP."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 
 import aiohttp
@@ -8,9 +9,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.health.metrics import PrometheusMeter
-from bot.health.monitoring import Check, Monitoring, NotRunning, serving
+from bot.health.monitoring import Check, Monitoring, serving
 from core.errors import ConfigurationError, StoreError
-from core.telemetry.metering import ACCEPTED, ACCEPTING, COUNTED, TIMED
+from core.telemetry.metering import ACCEPTED, ACCEPTING, ANSWERED, COUNTED, RETRIEVING, TIMED
 
 
 async def _fine() -> None:
@@ -22,7 +23,10 @@ async def _broken() -> None:
 
 
 async def _pages(
-    checks: Mapping[str, Check], meter: PrometheusMeter, *paths: str
+    checks: Mapping[str, Check],
+    meter: PrometheusMeter,
+    *paths: str,
+    phase: Mapping[str, str] | None = None,
 ) -> list[tuple[int, str]]:
     """Return the status and body of pages."""
 
@@ -31,7 +35,7 @@ async def _pages(
 
     pages = list[tuple[int, str]]()
     async with (
-        serving(Monitoring(checks, exposition), "127.0.0.1", 0) as port,
+        serving(Monitoring(checks, exposition, phase=lambda: phase), "127.0.0.1", 0) as port,
         aiohttp.ClientSession() as session,
     ):
         for path in paths:
@@ -57,15 +61,14 @@ async def test_a_bot_without_its_database_lives_and_is_not_ready() -> None:
     ]
 
 
-async def test_a_bot_that_starts_is_polled_without_a_word_in_the_log(
+async def test_a_bot_that_starts_says_what_it_does_and_not_that_anything_fails(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def starting() -> None:
-        raise NotRunning("starting")
-
+    phase = {"status": "starting", "doing": "reading the handbook, 12 of 25 pages"}
     with caplog.at_level("INFO", logger="bot"):
-        [(status, _)] = await _pages({"database": starting}, PrometheusMeter(), "/readyz")
-        assert (status, caplog.messages) == (503, [])
+        [page] = await _pages({"database": _broken}, PrometheusMeter(), "/readyz", phase=phase)
+        assert page == (503, json.dumps(phase))
+        assert caplog.messages == []
         await _pages({"database": _broken}, PrometheusMeter(), "/readyz")
     assert len(caplog.messages) == 1
 
@@ -118,3 +121,20 @@ async def test_an_address_that_is_taken_is_told() -> None:
         with pytest.raises(ConfigurationError, match="GLOSSATOR_MONITORING__PORT"):
             async with serving(monitoring, "127.0.0.1", port):
                 pass
+
+
+@pytest.mark.parametrize("names_courses", [False, True])
+def test_a_course_is_named_only_where_that_is_asked_for(*, names_courses: bool) -> None:
+    meter = PrometheusMeter(names_courses=names_courses)
+    meter.count(ANSWERED, "law-of-the-sea", "extractive", "answered")
+    meter.time(RETRIEVING, "law-of-the-sea", seconds=0.1)
+    meter.time(RETRIEVING, "tides", seconds=0.1)
+    page = meter.exposition().decode()
+    assert ("law-of-the-sea" in page) == names_courses
+    counted = sum(
+        sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+        if sample.name == "glossator_retrieving_seconds_count"
+    )
+    assert counted == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.process.startup import StoppedWhileStarting, is_only_process, once_there
+from bot.process.startup import Starting, StoppedWhileStarting, is_only_process, once_there
 from core.errors import ConfigurationError, StoreError, StoreRefused
 from core.storage.database import create_engine
 
@@ -67,3 +67,21 @@ async def test_a_second_process_on_one_file_is_warned_as_long_as_the_first_is_th
 async def test_on_a_server_nobody_needs_to_be_alone(caplog: pytest.LogCaptureFixture) -> None:
     async with is_only_process(create_engine(SERVER)), is_only_process(create_engine(SERVER)):
         assert caplog.text == ""
+
+
+async def test_a_start_that_takes_long_says_what_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.process.startup._SAID_EVERY", 0.02)
+    said, shown = list[str](), list[str]()
+    starting = Starting(said.append, shown.append)
+    starting.begin("reading the handbook")
+    async with starting.told():
+        starting.read("reading", 12, 25)
+        async with asyncio.timeout(5):
+            while len(said) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        starting.read("embedding", 1, 300)
+    assert said[:2] == ["Starting: reading the handbook, 12 of 25 pages ..."] * 2
+    assert shown[-1] == "embedding the handbook, 1 of 300 chunks"
+    told = len(said)
+    await asyncio.sleep(0.1)
+    assert len(said) == told

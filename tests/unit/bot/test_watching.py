@@ -108,13 +108,15 @@ async def test_a_bot_whose_handbook_could_not_be_read_is_ready_and_says_so(house
 
 
 async def test_a_bot_is_ready_from_its_connection_until_it_is_told_to_stop(house: House) -> None:
-    assert await house.failing() == {"database", "index", "disk", "discord"}
+    house.watch.begin_with("reading the handbook")
+    assert house.watch.phase() == {"status": "starting", "doing": "reading the handbook"}
     house.start()
+    assert house.watch.phase() is None
     assert await house.failing() == {"discord"}
     house.discord.is_there = True
     assert await house.failing() == set()
     house.stop.set()
-    assert await house.failing() == {"database", "index", "disk", "discord"}
+    assert house.watch.phase() == {"status": "stopping"}
 
 
 async def test_a_loop_that_does_not_come_round_is_no_life(house: House) -> None:

@@ -51,6 +51,13 @@ class Certain:
         raise AssertionError("nothing is connected here")
 
 
+class Leaving:
+    """A greeter that has nothing to end."""
+
+    def close(self) -> None:
+        return None
+
+
 @pytest.fixture
 def notes() -> Notes:
     return Notes()
@@ -69,7 +76,7 @@ def adapter(notes: Notes) -> DiscordAdapter:
         context=unused,
         clicks=unused,
         my_data=unused,
-        greeter=unused,
+        greeter=cast("Any", Leaving()),
         cogs=unused,
         wake=lambda: None,
         closed=unused,
@@ -210,3 +217,22 @@ async def test_what_a_hidden_server_missed_is_looked_for_by_discords_clock(
     await adapter._look_back.look_when_seen(ShardRange(0, 2), 1 << 22)
     assert len(looked) == 1
     assert timedelta() <= there - looked[0] <= 2 * MARGIN
+
+
+async def test_a_look_back_ends_before_the_connections_do_and_notes_nothing(
+    adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = asyncio.Event()
+
+    async def last(shard: ShardRange) -> datetime | None:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError("it waits for ever")
+
+    monkeypatch.setattr(notes, "last", last)
+    looking = asyncio.create_task(adapter.connected(0, resumed=False))
+    await begun.wait()
+    await adapter.close()
+    await asyncio.wait({looking}, timeout=5)
+    assert looking.cancelled()
+    assert notes.noted == []

@@ -110,3 +110,14 @@ async def test_what_is_closed_before_it_was_begun_leaves_nothing_behind(
     await asyncio.wait({task})
     await intake.close()
     assert database.taken == []
+
+
+async def test_what_comes_after_the_end_is_left_for_the_next_start(
+    intake: Acceptor, database: Database
+) -> None:
+    database.is_away = False
+    await intake.close()
+    with pytest.raises(asyncio.CancelledError):
+        await intake.begin("here", database.accepting("late"))
+    assert database.taken == []
+    assert not intake.waiting

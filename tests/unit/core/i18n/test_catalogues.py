@@ -1,13 +1,24 @@
 """Each message exists in English, and every translation of it fills in the same values."""
 
 import re
+from math import ceil
 from pathlib import Path
 
 import pytest
 from polib import pofile
 
+from core.errors import ChannelFull, RateLimited
 from core.grounding.wording import other_language
-from core.i18n import FALLBACK, LANGUAGES, Message, catalogue, language_of, text, use_locale
+from core.i18n import (
+    FALLBACK,
+    LANGUAGES,
+    Message,
+    catalogue,
+    in_language,
+    language_of,
+    text,
+    use_locale,
+)
 from core.i18n.catalogues import LOCALES
 
 _NAME = re.compile(r"(?<!\{)\{(\w+)(?:[:!][^}]*)?\}(?!\})")
@@ -100,3 +111,30 @@ def test_each_language_that_a_question_is_recognised_in_has_a_name(code: str) ->
     english = other_language(code)
     with use_locale("de"):
         assert other_language(code) != english
+
+
+_ALWAYS_SEVERAL = frozenset(
+    {
+        "greeting-courses",
+        "notice-parts-left",
+        *(f"radar-{name}" for name in ("asked", "lacking", "reasons", "empty", "note")),
+    }
+)
+"""Messages whose count is never one: of two courses or parts at least, of two people or more."""
+_NO_NOUN = frozenset({"radar-row-last"})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_message_with_a_count_has_a_form_for_one(language: str) -> None:
+    for name, patterns in messages(language).items():
+        if any("{count" in pattern for pattern in patterns):
+            assert len(patterns) > 1 or name in _ALWAYS_SEVERAL | _NO_NOUN, name
+
+
+@pytest.mark.parametrize("seconds", [0.2, 1.0, 1.2, 59.9])
+def test_who_has_to_wait_reads_whole_seconds_in_their_right_number(seconds: float) -> None:
+    for error in (RateLimited(seconds), ChannelFull(seconds)):
+        english, german = (str(in_language(error.sentence, tag)) for tag in ("en", "de"))
+        assert ("1 second." in english) == (seconds <= 1)
+        assert ("1 Sekunde" in german and "Sekunden" not in german) == (seconds <= 1)
+        assert f"{ceil(seconds)} second" in english

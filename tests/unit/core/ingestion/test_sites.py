@@ -254,7 +254,6 @@ def test_a_plain_folder_is_read_in_natural_order(tmp_path: Path) -> None:
     site = detect_site(folder(tmp_path, files))
     assert (site.kind, site.base_url) == (SiteKind.FOLDER, None)
     assert reasons(site) == {
-        ".git/a.md": "is in a hidden folder",
         ".hidden.md": "is a hidden file",
         ".venv/d.md": "is in a hidden folder",
         "image.png": "is no format that is read",
