@@ -17,8 +17,8 @@ ANY = re.compile(rf"{_PREFIX}:(?P<button>[a-z]):(?P<request>{UUID_PATTERN})")
 class Button(StrEnum):
     """What a button does; the value is part of a custom id and never changes.
 
-    The id is that of an answer's request; of a help request or a verified answer for what staff do
-    with it.
+    The id is that of an answer's request; of a help request, a verified answer or one of its
+    wordings for what staff do with it.
     """
 
     HELPFUL = "h"
@@ -37,6 +37,9 @@ class Button(StrEnum):
     VERIFY = "c"
     EDIT = "w"
     RETIRE = "r"
+    SAME_QUESTION = "y"
+    """Its id, and that of the next one, is a wording's of another who was shown the answer."""
+    OTHER_QUESTION = "o"
     MORE = "m"
     """Shows the next page of what staff look at; its id holds where it begins."""
 
@@ -62,12 +65,16 @@ _LABELS = {
     Button.VERIFY: Message("verify-form-title"),
     Button.EDIT: Message("button-edit"),
     Button.RETIRE: Message("button-retire"),
+    Button.SAME_QUESTION: Message("button-same-question"),
+    Button.OTHER_QUESTION: Message("button-other-question"),
     Button.MORE: Message("button-more"),
 }
 
 
 ON_CARD = (Button.TAKE, Button.ANSWER, Button.DISMISS)
 """What staff can do with a request that waits."""
+ON_WORDING = (Button.SAME_QUESTION, Button.OTHER_QUESTION)
+"""What staff say of how another asked."""
 
 
 def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Self
 
 from adapters.markdown.footnotes import (
     Footnote,
+    answered_question,
     confidence_in_words,
     footnotes,
     lead_in,
@@ -231,8 +232,13 @@ def footnote_lines(response: AgentResponse) -> list[str]:
 
 
 def whole_text(response: AgentResponse) -> str:
-    """Return what is answered, with the nearest sections where nothing is."""
-    return wording.with_nearest(response.response_text, response.nearest_sections)
+    """Return what is answered, with the nearest sections where nothing is.
+
+    Above an answer of the staff stands the question that they answered.
+    """
+    said = wording.with_nearest(response.response_text, response.nearest_sections)
+    question = answered_question(response)
+    return f"{question}\n\n{said}" if question else said
 
 
 def place_of(chunk: RetrievedChunk) -> str:

@@ -94,6 +94,7 @@ class StaffAnswers:
         """Store an answer that belongs to no request, or the next revision of one.
 
         Raises:
+            RequestError: when the answer with this id is another tenant's.
             VectorIndexError: when the passages cannot be compared with the book.
         """
         for _ in range(_TRIES):
@@ -134,7 +135,8 @@ class _Settling:
 
     def __call__(self, db: Connection) -> bool:
         answered, by = HelpState.ANSWERED, self._draft.verified_by
-        if not close(db, self._request.help_id, by, answered, self._answer_id, now()):
+        whose = [self._draft.tenant]
+        if not close(db, self._request.help_id, whose, by, answered, self._answer_id, now()):
             return False
         _keep(db, self._answer_id, self._draft, self._changed)
         return True

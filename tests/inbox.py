@@ -5,15 +5,19 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
+from uuid import UUID
 
+from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.delivery.worker import Worker
 from core import i18n
+from core.access.tenants import Tenant
 from core.answering.agent import Agent, Placed, as_asked
 from core.answering.events import AgentEvent, Answerable, TextDelta
 from core.inbox.base import Arrival, DeletedEvent, Job, Kind, lane_for, request_id_for
 from core.inbox.limits import IntakeLimits
+from core.inbox.rows import InboxRow, values_of
 from core.inbox.store import Inbox
 from core.models import AgentRequest, UserContext, now, session_id_for
 from core.storage.budgets.store import TokenBudgets, TokenLimits
@@ -77,6 +81,17 @@ def inbox_of(engine: AsyncEngine, limits: IntakeLimits = GENEROUS, **options: An
         limits=limits,
         **options,
     )
+
+
+async def answered_in(engine: AsyncEngine, request_id: UUID, tenant: Tenant) -> None:
+    """Have the inbox know in which tenant a question was asked."""
+    where = {"platform": tenant.platform, "workspace": tenant.workspace}
+    key = f"{tenant}:{request_id}"
+    asked = event(1, key=key, **where)
+    values = {**values_of(asked), "request_id": request_id, "accepted_at": now()}
+    values |= {"not_before": now(), "state": "done", "round": 0, "channel_round": 0}
+    async with engine.begin() as db:
+        await db.execute(insert(InboxRow).values(**values))
 
 
 def answer_to(asked: AgentRequest) -> str:

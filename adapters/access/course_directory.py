@@ -90,11 +90,11 @@ class CourseDirectory:
         permits = await self._access.permits()
         return mark is not None and any(owns(one, mark.course, permits) for one in tenants)
 
-    async def are_of_one_organisation(self, one: Tenant, other: Tenant) -> bool:
-        """Return whether two workspaces belong to the same organisation."""
-        permits = await self._access.permits()
-        first, second = (permits.organisations.get(tenant) for tenant in (one, other))
-        return first is not None and first == second
+    async def organised_with(self, tenant: Tenant) -> Sequence[Tenant]:
+        """Return the other workspaces of the organisation that a workspace belongs to."""
+        known = (await self._access.permits()).organisations
+        its = known.get(tenant)
+        return [one for one, other in known.items() if other == its and one != tenant]
 
     async def sections_like(
         self, reader: Reader, course_id: str, typed: str, *, limit: int, longest: int

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -14,6 +14,7 @@ from adapters.delivery import settlement
 from adapters.delivery.delivery import Checked, Delivery, Withdraw
 from adapters.delivery.heartbeat import Pulse
 from adapters.delivery.job_lease import JobLease, Reached, nothing, unstoppable_clock
+from core.access.tenants import Tenant
 from core.answering.agent import Agent
 from core.errors import DeliveryError, StoreError
 from core.i18n import use_locale
@@ -156,12 +157,15 @@ class Worker:
             if late:
                 await asyncio.wait(late)
 
-    async def stop(self, key: str) -> bool:
+    async def stop(self, key: str, tenants: Sequence[Tenant]) -> bool:
         """End an answer that its asker does not want, wherever it is being written.
 
         Return whether it was still on its way.
+
+        Args:
+            tenants: Those whose answers may be ended.
         """
-        was_waiting = await self._inbox.stop(key)
+        was_waiting = await self._inbox.stop(key, tenants)
         for delivery in self._deliveries:
             if was_waiting and delivery.key == key:
                 delivery.stop()

@@ -60,6 +60,8 @@ class StaffClicks:
             Button.VERIFY: self.form_to_verify,
             Button.EDIT: self._form_to_edit,
             Button.RETIRE: self._retire,
+            Button.SAME_QUESTION: partial(self._judge, is_same=True),
+            Button.OTHER_QUESTION: partial(self._judge, is_same=False),
             Button.MORE: self._more,
         }
 
@@ -197,6 +199,13 @@ class StaffClicks:
     async def _retire(self, interaction: Interaction, answer_id: UUID) -> None:
         retiring = self._staff.checked.retire(answer_id, self._reviewer(interaction))
         await tell(interaction, await in_time(interaction, retiring))
+
+    async def _judge(self, interaction: Interaction, phrasing_id: UUID, *, is_same: bool) -> None:
+        judging = self._staff.checked.judge(
+            phrasing_id, self._reviewer(interaction), is_same=is_same
+        )
+        card = await in_time(interaction, judging, thinking=False)
+        await show_in_place(interaction, verified_view([card], 0))
 
     async def _more(self, interaction: Interaction, name: UUID) -> None:
         offset, of_verified = page_of(name)

@@ -7,7 +7,7 @@ from uuid import UUID
 import discord
 from discord import ui
 
-from adapters.buttons import ON_CARD, Button, custom_id, parsed
+from adapters.buttons import ON_CARD, ON_WORDING, Button, custom_id, parsed
 from adapters.discord.markup.dialect import as_written
 from adapters.discord.replies.ephemeral import Interaction
 from adapters.discord.replies.layout import View
@@ -123,6 +123,9 @@ def _verified_card(card: VerifiedCard) -> Iterator[Part]:
     yield ui.TextDisplay(shortened("\n".join(lines), _LONGEST_BESIDE))
     name = card.answer.answer_id
     yield ui.ActionRow(_button(Button.EDIT, name), _button(Button.RETIRE, name))
+    for wording, said in card.wordings:
+        yield ui.TextDisplay(as_written(said))
+        yield ui.ActionRow(*(_button(one, wording) for one in ON_WORDING))
 
 
 def _button(button: Button, name: UUID) -> ui.Button[Any]:

@@ -57,13 +57,14 @@ class AnswerActions:
         directory: CourseDirectory,
         rules: ChannelRules,
         wake: Callable[[], None],
-        stop: Callable[[str], Awaitable[bool]],
+        stop: Callable[[str, Sequence[Tenant]], Awaitable[bool]],
     ) -> None:
         """Put together what is needed.
 
         Args:
             wake: Tells the worker that there is something to do.
-            stop: Ends the answer to an event, by its key; returns whether it was on its way.
+            stop: Ends the answer to an event of some tenants, by its key; returns whether it was
+                on its way.
         """
         self._desk = desk
         self._inbox = inbox
@@ -106,7 +107,7 @@ class AnswerActions:
         turn = await self.turn(request_id, clicker)
         course_id = turn.agent_response.course_id
         vote = Vote(request_id, clicker.user_id, course_id, helpful, reason)
-        await self._feedback.vote(vote, cast_at)
+        await self._feedback.vote(vote, await self._tenants(clicker.location), cast_at)
 
     async def ask_without_quote(
         self, request_id: UUID, clicker: Clicker, incoming: Callable[[str], IncomingMessage]
@@ -193,7 +194,9 @@ class AnswerActions:
         # One key for all clicks: of two at once, or after a failure, one is answered.
         key = f"{clicker.location.platform}:choose:{request_id}"
         received = await self._received(replace(incoming(request), key=key, course=course_id))
-        await self._inbox.drop_pending(request_id)  # last: until now the click may be repeated
+        tenants = await self._tenants(clicker.location)
+        # Last: until now the click may be repeated.
+        await self._inbox.drop_pending(request_id, tenants)
         if received.accepted.acceptance is Acceptance.KNOWN:
             return text("course-chosen", title=mark.course.title)
         return received
@@ -238,7 +241,7 @@ class AnswerActions:
             )  # its event may not have ended yet, but nothing stops it any more
         return (
             text("answer-stopping")
-            if await self._stop(event.key)
+            if await self._stop(event.key, await self._tenants(clicker.location))
             else text("answer-finished-already")
         )
 
@@ -275,19 +278,16 @@ class AnswerActions:
         They are of the clicker's tenant, or of its organisation; those that their asker alone
         has seen are the asker's.
         """
-        here = [one for one in events if await self._is_of_tenant(one, clicker.location)]
+        tenants = await self._tenants(clicker.location)
+        here = [one for one in events if Tenant(one.platform, one.workspace) in tenants]
         if not any(one.user_id == clicker.user_id or not _is_private(one) for one in here):
             raise Declined(text("answer-gone"))
 
-    async def _is_of_tenant(self, event: Answered, location: Location) -> bool:
-        if (event.platform, event.workspace) == (location.platform, location.workspace):
-            return True
-        tenant = location.tenant
-        if tenant is None or event.platform != location.platform:
-            return False
-        return await self._directory.are_of_one_organisation(
-            tenant, Tenant(event.platform, event.workspace)
-        )
+    async def _tenants(self, location: Location) -> Sequence[Tenant]:
+        """Return whose answers people of a place press buttons of: their own organisation's."""
+        own = Tenant(location.platform, location.workspace)
+        others = () if location.personal else await self._directory.organised_with(own)
+        return (own, *others)
 
     async def _keep_choice(self, event: Answered, course_id: str) -> None:
         """Answer from this course in a user's direct messages, until they choose another."""

@@ -67,7 +67,8 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
     if chunk.verified_on is not None:
         day = date_of(datetime.combine(chunk.verified_on, time()))
         title = text("verified-source", date=day)
-        return Footnote((), title, "", None, chunk.source_file, ())
+        question = one_line(next(iter(chunk.headings), ""))
+        return Footnote((), title, question, None, chunk.source_file, ())
     path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
     locators = [
         _locator(kind, chunk.metadata[kind]) for kind in _LOCATORS if kind in chunk.metadata
@@ -153,6 +154,16 @@ def remarks(response: AgentResponse) -> Iterator[str]:
     yield from response.notices
     for offered in response.offered:
         yield text("verified-offered", question=one_line(offered.question))
+
+
+def answered_question(response: AgentResponse) -> str:
+    """Return the question that the staff answered, to stand above their answer; else nothing.
+
+    Whoever reads the answer may have asked something else.
+    """
+    if response.checked is None:
+        return ""
+    return text("verified-offered", question=one_line(response.checked.question))
 
 
 def checked_on(response: AgentResponse) -> str:

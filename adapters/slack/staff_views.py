@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from adapters.buttons import ON_CARD, Button
+from adapters.buttons import ON_CARD, ON_WORDING, Button
 from adapters.features.staff.cards import AnswerForm, QueuePage, VerifiedCard, page_name
 from adapters.slack.commands.modals import plain
 from core import i18n
@@ -80,6 +80,9 @@ def verified_blocks(card: VerifiedCard) -> Iterator[Json]:
         lines.append(f"{i18n.text('verified-now')}: {after}")
     yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
     yield _actions((Button.EDIT, Button.RETIRE), card.answer.answer_id)
+    for wording, said in card.wordings:
+        yield {"type": "section", "text": plain(said[:_LONGEST_SECTION])}
+        yield _actions(ON_WORDING, wording)
 
 
 def more_button(offset: int, *, of_verified: bool) -> Json:

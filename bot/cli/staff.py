@@ -66,8 +66,12 @@ async def show_verified(answer_id: UUID, *, as_json: bool) -> int:
     print(printable(f"{card.question}\n{answer.state}. {card.status}\n\n{answer.answer_text}"))
     for one in answer.citations:
         print(printable(f"\n[{one.marker}] {place_in_book(one.chunk).title}\n    {one.quote}"))
-    for phrasing in answer.phrasings:
+    for phrasing in answer.confirmed:
         print(printable(f"\nAlso asked as: {phrasing.text}"))
+    for phrasing in answer.proposed:
+        print(printable(f"\nMay ask the same, {phrasing.phrasing_id}: {phrasing.text}"))
+    if answer.proposed:
+        print("\nSay so: glossator verified same ID, or glossator verified other ID.")
     for before, after in card.changes():
         print(printable(f"\nBefore: {before}\nNow: {after}"))
     return Exit.OK
@@ -76,10 +80,25 @@ async def show_verified(answer_id: UUID, *, as_json: bool) -> int:
 async def retire_verified(answer_id: UUID) -> int:
     """Show an answer to no one any more."""
     async with services() as opened:
-        await _known(opened, answer_id)
-        if not await VerifiedAnswers(opened.engine).retire(answer_id):
+        answer = await _known(opened, answer_id)
+        if not await VerifiedAnswers(opened.engine).retire(answer_id, [answer.tenant]):
             raise UsageError(f"{answer_id} is retired already.")
     print(f"Retired: {answer_id}.")
+    return Exit.OK
+
+
+async def judge_wording(phrasing_id: UUID, *, is_same: bool) -> int:
+    """Keep whether a wording asks what an answer answers."""
+    async with services() as opened:
+        answers = VerifiedAnswers(opened.engine)
+        answer = await answers.of_phrasing(phrasing_id)
+        if answer is None:
+            raise UsageError(
+                f"There is no wording {phrasing_id}; glossator verified show ID lists an answer's."
+            )
+        await answers.judge(phrasing_id, [answer.tenant], is_same=is_same)
+    said = "It asks the same as" if is_same else "It asks something else than"
+    print(printable(f"{said}: {VerifiedCard(answer).question}"))
     return Exit.OK
 
 
@@ -114,7 +133,8 @@ def _answer_as_json(answer: VerifiedAnswer) -> dict[str, Any]:
         "scope": answer.scope.kind,
         "revision": answer.revision,
         "question": answer.question,
-        "phrasings": [one.text for one in answer.phrasings],
+        "phrasings": [one.text for one in answer.confirmed],
+        "proposed": [{"id": one.phrasing_id, "question": one.text} for one in answer.proposed],
         "answer": answer.answer_text,
         "citations": [
             {

@@ -11,10 +11,13 @@ from bot.cli.exits import Exit
 from bot.cli.options import JsonOption, YesOption
 
 verified_app = typer.Typer(
-    no_args_is_help=True, help="List, show and retire the answers that a course's staff verified."
+    no_args_is_help=True, help="List, show, judge and retire what a course's staff verified."
 )
 AnswerArgument = Annotated[
     UUID, typer.Argument(metavar="ID", help="Which answer; 'list' shows it.")
+]
+WordingArgument = Annotated[
+    UUID, typer.Argument(metavar="ID", help="Which wording; 'show' lists an answer's.")
 ]
 
 
@@ -39,6 +42,22 @@ def verified_show(answer: AnswerArgument, as_json: JsonOption = False) -> int:
     from bot.cli.staff import show_verified
 
     return asyncio.run(show_verified(answer, as_json=as_json))
+
+
+@verified_app.command("same")
+def verified_same(wording: WordingArgument) -> int:
+    """Confirm that a wording asks what its answer answers: who asks it is shown the answer."""
+    from bot.cli.staff import judge_wording
+
+    return asyncio.run(judge_wording(wording, is_same=True))
+
+
+@verified_app.command("other")
+def verified_other(wording: WordingArgument) -> int:
+    """Say that a wording asks something else: it is not proposed again."""
+    from bot.cli.staff import judge_wording
+
+    return asyncio.run(judge_wording(wording, is_same=False))
 
 
 @verified_app.command("retire")

@@ -1,6 +1,6 @@
 """What every chat platform is built from."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from bot.handbook import COURSE
 from bot.services import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
+from core.access.tenants import Tenant
 from core.help_requests.cards import QueueCards
 from core.help_requests.store import HelpRequests
 from core.i18n import Message
@@ -73,8 +74,9 @@ class ChatServices:
     directory: CourseDirectory
     wake: Callable[[], None]
     """Wakes the worker, as there is something to do."""
-    stop: Callable[[str], Awaitable[bool]]
-    """Ends the answer to an event, by its key; returns whether it was on its way."""
+    stop: Callable[[str, Sequence[Tenant]], Awaitable[bool]]
+    """Ends the answer to an event of some tenants, by its key; returns whether it was on its way.
+    """
     meter: Meter
     clocks: Mapping[str, PlatformClock]
     """By platform: what this process knows of the platforms' clocks."""

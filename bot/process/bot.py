@@ -142,7 +142,7 @@ class Bot:
             roster=roster,
             directory=directory,
             wake=lambda: self.worker.wake(),
-            stop=lambda key: self.worker.stop(key),
+            stop=lambda key, tenants: self.worker.stop(key, tenants),
             meter=meter,
             clocks=self._clocks,
         )

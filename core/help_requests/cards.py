@@ -9,10 +9,11 @@ from sqlalchemy import Connection, ForeignKey, Row, Text, and_, delete, or_, sel
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
+from core.access.tenants import Tenant
 from core.help_requests.base import CardDue, HelpState, QueueChannel
 from core.help_requests.store import WAITING, HelpRequestRow, request_from
 from core.models import now
-from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.database import Base, UtcDateTime, insert_into, of_tenants, reading, write
 
 _CLAIMED_FOR = timedelta(minutes=2)
 """How long a process has to post a card, before another one looks for it."""
@@ -113,15 +114,21 @@ class QueueCards:
                 return due
         return None
 
-    async def claim_of(self, help_id: UUID, moment: datetime | None = None) -> CardDue | None:
+    async def claim_of(
+        self, help_id: UUID, tenants: Sequence[Tenant], moment: datetime | None = None
+    ) -> CardDue | None:
         """Claim the message that shows a request which is about to change; `release` ends it.
 
         Return None when no message does, or another process is seeing to it.
+
+        Args:
+            tenants: Those whose staff is about to change it.
         """
         at, row = moment or now(), QueueCardRow
         is_free = or_(row.claimed_until.is_(None), row.claimed_until <= at)
         can_change = or_(row.shown.is_(None), row.shown != _LOST)
-        standing = (row.help_id == help_id, row.message.is_not(None), can_change, is_free)
+        own = (row.help_id == help_id, of_tenants(row, tenants))
+        standing = (*own, row.message.is_not(None), can_change, is_free)
         claim = update(row).where(*standing).values(claimed_until=at + _CLAIMED_FOR)
         claiming = claim.returning(*row.__table__.columns)
         found = await write(

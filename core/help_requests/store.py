@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     ForeignKey,
     Index,
@@ -27,7 +26,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from core.access.tenants import Tenant
 from core.help_requests.base import LEASE, Counts, HelpReason, HelpRequest, HelpState
 from core.models import now
-from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.database import Base, UtcDateTime, insert_into, of_tenants, reading, write
 
 FORGOTTEN_USER = "forgotten"
 """Stands in for a user whose data was deleted."""
@@ -110,7 +109,7 @@ class HelpRequests:
     ) -> list[HelpRequest]:
         """Return what waits in these tenants about these courses, oldest first."""
         row = HelpRequestRow
-        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(WAITING))
+        here = (of_tenants(row, tenants), row.course_id.in_(courses), row.state.in_(WAITING))
         query = select(row).where(*here).order_by(row.opened_at, row.help_id)
         async with reading(self._engine) as db:
             found = await db.scalars(query.limit(limit).offset(offset))
@@ -132,7 +131,7 @@ class HelpRequests:
     ) -> int:
         """Return how many wait in these tenants about these courses, or stand before one there."""
         row = HelpRequestRow
-        here = [_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(WAITING)]
+        here = [of_tenants(row, tenants), row.course_id.in_(courses), row.state.in_(WAITING)]
         if before is not None:
             as_old = and_(row.opened_at == before.opened_at, row.help_id < before.help_id)
             here.append(or_(row.opened_at < before.opened_at, as_old))
@@ -148,15 +147,25 @@ class HelpRequests:
         row = HelpRequestRow
         counted = [row.course_id == course_id]
         if besides:
-            counted.append(~_of_tenants(besides))
+            counted.append(~of_tenants(row, besides))
         states = select(row.state, func.count()).where(*counted).group_by(row.state)
         oldest = select(func.min(row.opened_at)).where(*counted, row.state.in_(WAITING))
         async with reading(self._engine) as db:
             found = {HelpState(state): count for state, count in await db.execute(states)}
             return Counts(found, await db.scalar(oldest))
 
-    async def take(self, help_id: UUID, user_id: str, moment: datetime | None = None) -> bool:
-        """Hold a request for half an hour, again if it is held; False: another user has it."""
+    async def take(
+        self,
+        help_id: UUID,
+        tenants: Sequence[Tenant],
+        user_id: str,
+        moment: datetime | None = None,
+    ) -> bool:
+        """Hold a request for half an hour, again if it is held; False: another user has it.
+
+        Args:
+            tenants: Those whose staff the user is; the requests of others are left as they are.
+        """
         at, row = moment or now(), HelpRequestRow
         free = or_(
             row.state == HelpState.OPEN.value,
@@ -166,16 +175,27 @@ class HelpRequests:
             ),
         )
         taken = {"state": HelpState.TAKEN.value, "taken_by": user_id, "taken_until": at + LEASE}
-        take = update(row).where(row.help_id == help_id, free).values(**taken)
+        own = (row.help_id == help_id, of_tenants(row, tenants))
+        take = update(row).where(*own, free).values(**taken)
         taking = take.returning(row.help_id)
         return await write(self._engine, lambda db: db.scalar(taking), urgent=True) is not None
 
-    async def dismiss(self, help_id: UUID, user_id: str, moment: datetime | None = None) -> bool:
-        """Close a request without an answer; False: it is closed, or another user has it."""
+    async def dismiss(
+        self,
+        help_id: UUID,
+        tenants: Sequence[Tenant],
+        user_id: str,
+        moment: datetime | None = None,
+    ) -> bool:
+        """Close a request without an answer; False: it is closed, or another user has it.
+
+        Args:
+            tenants: As of `take`.
+        """
         at = moment or now()
         closing = write(
             self._engine,
-            lambda db: close(db, help_id, user_id, HelpState.DISMISSED, None, at),
+            lambda db: close(db, help_id, tenants, user_id, HelpState.DISMISSED, None, at),
             urgent=True,
         )
         return await closing
@@ -212,12 +232,13 @@ class HelpRequests:
 def close(
     db: Connection,
     help_id: UUID,
+    tenants: Sequence[Tenant],
     user_id: str,
     state: HelpState,
     answer_id: UUID | None,
     moment: datetime,
 ) -> bool:
-    """End a request that is open or held by this person; False: it is not."""
+    """End a tenant's request that is open or held by this person; False: it is not."""
     row = HelpRequestRow
     theirs = and_(
         row.state == HelpState.TAKEN.value,
@@ -230,7 +251,8 @@ def close(
         "answer_id": answer_id,
         "closed_at": moment,
     }
-    own = (row.help_id == help_id, or_(row.state == HelpState.OPEN.value, theirs))
+    free = or_(row.state == HelpState.OPEN.value, theirs)
+    own = (row.help_id == help_id, of_tenants(row, tenants), free)
     return db.scalar(update(row).where(*own).values(**ended).returning(row.help_id)) is not None
 
 
@@ -266,12 +288,6 @@ def _open(db: Connection, engine: AsyncEngine, request: HelpRequest, question: s
 
 def _print_of(question: str) -> str:
     return hashlib.sha256(question.encode()).hexdigest()[:32]
-
-
-def _of_tenants(tenants: Sequence[Tenant]) -> ColumnElement[bool]:
-    row = HelpRequestRow
-    each = [and_(row.platform == t.platform, row.workspace == t.workspace) for t in tenants]
-    return or_(row.help_id.is_(None), *each)
 
 
 def request_from(row: HelpRequestRow | Row[Any]) -> HelpRequest:

@@ -1,5 +1,6 @@
 """Removes what the inbox knows of a user, and what it need not know any more."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from core.inbox.audience import Settlement
 from core.inbox.base import Kind
 from core.inbox.limits import CountRow, told_subject, user_subject, waits_subject
 from core.inbox.rows import CLOSED, FORGOTTEN_USER, InboxRow, PostRow, is_waiting
+from core.storage.database import OfTenant, of_tenants
 
 _FORGETTING: dict[str, Any] = {
     "user_id": FORGOTTEN_USER,
@@ -64,9 +66,9 @@ def pending_query(request_id: UUID) -> Select[tuple[dict[str, Any] | None]]:
     return select(InboxRow.request).where(InboxRow.request_id == request_id, _IS_PENDING)
 
 
-def drop_pending(db: Connection, request_id: UUID) -> None:
-    """Blank a question that waited for its course."""
-    this = (InboxRow.request_id == request_id, _IS_PENDING)
+def drop_pending(db: Connection, request_id: UUID, tenants: Sequence[OfTenant]) -> None:
+    """Blank a question of these tenants that waited for its course."""
+    this = (InboxRow.request_id == request_id, of_tenants(InboxRow, tenants), _IS_PENDING)
     db.execute(update(InboxRow).where(*this).values(request=None))
 
 

@@ -24,7 +24,7 @@ from core.inbox.rows import (
     is_waiting,
 )
 from core.models import AgentRequest, now
-from core.storage.database import reading, write
+from core.storage.database import OfTenant, of_tenants, reading, write
 from core.telemetry.metering import ACCEPTED, NO_METER, Meter
 
 
@@ -274,10 +274,14 @@ class Inbox(InboxQueries):
         asker = look.returning(InboxRow.user_id)
         return await write(self._engine, lambda db: db.scalar(asker)) == FORGOTTEN_USER
 
-    async def stop(self, key: str) -> bool:
-        """Mark an event as not wanted any more; return whether it was still waiting."""
-        stop = update(InboxRow).where(InboxRow.key == key, is_waiting()).values(stopped=True)
-        stopped = stop.returning(InboxRow.key)
+    async def stop(self, key: str, tenants: Sequence[OfTenant]) -> bool:
+        """Mark an event as not wanted any more; return whether it was still waiting.
+
+        Args:
+            tenants: Those whose events may be stopped.
+        """
+        this = (InboxRow.key == key, of_tenants(InboxRow, tenants), is_waiting())
+        stopped = update(InboxRow).where(*this).values(stopped=True).returning(InboxRow.key)
         return await write(self._engine, lambda db: db.scalar(stopped), urgent=True) is not None
 
     async def take_up(
@@ -303,9 +307,18 @@ class Inbox(InboxQueries):
         gone = offers.withdraw(key, moment or now())
         await write(self._engine, lambda db: db.execute(gone), urgent=True)
 
-    async def drop_pending(self, request_id: UUID) -> None:
-        """Keep a question no longer that waited for its course."""
-        await write(self._engine, lambda db: forgetting.drop_pending(db, request_id), urgent=True)
+    async def drop_pending(self, request_id: UUID, tenants: Sequence[OfTenant]) -> None:
+        """Keep a question no longer that waited for its course.
+
+        Args:
+            tenants: Those of the place in which it was chosen.
+        """
+        dropping = write(
+            self._engine,
+            lambda db: forgetting.drop_pending(db, request_id, tenants),
+            urgent=True,
+        )
+        await dropping
 
     async def advance_cursor(self, platform: str, channel: str, position: int) -> None:
         """Move a channel's cursor to what was looked at without a question in it."""

@@ -5,23 +5,28 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     DateTime,
     Dialect,
     FromClause,
     MetaData,
     TypeDecorator,
+    and_,
     event,
+    false,
+    or_,
     text,
 )
 from sqlalchemy import create_engine as create_sync_engine
+from sqlalchemy.engine import Engine
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
@@ -56,6 +61,26 @@ _SNAPSHOT: dict[str, dict[str, Any]] = {
 }
 _to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _COMMON: dict[str, Any] = {"hide_parameters": True, "json_serializer": _to_json}
+
+
+class OfTenant(Protocol):
+    """A guild, workspace or organisation, or what stands for one in direct messages."""
+
+    @property
+    def platform(self) -> str:
+        """Its platform."""
+        ...
+
+    @property
+    def workspace(self) -> str:
+        """The platform's own id."""
+        ...
+
+
+def of_tenants(row: Any, tenants: Iterable[OfTenant]) -> ColumnElement[bool]:
+    """Return the condition that a row belongs to one of these tenants; with none, none does."""
+    each = (and_(row.platform == t.platform, row.workspace == t.workspace) for t in tenants)
+    return or_(false(), *each)
 
 
 class Base(DeclarativeBase):
@@ -323,7 +348,7 @@ def _writer_of(engine: AsyncEngine) -> "Writer | None":
 
 
 def insert_into(
-    engine: AsyncEngine, row: type[Base] | FromClause
+    engine: AsyncEngine | Engine, row: type[Base] | FromClause
 ) -> "sqlite.Insert | postgresql.Insert":
     """Return an INSERT that knows ON CONFLICT, in the dialect of the database."""
     table: Any = row

@@ -1,16 +1,29 @@
 """What readers say about answers: one vote a person and answer, changeable."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, Text, delete, func, select
+from sqlalchemy import Connection, Text, Uuid, column, delete, exists, func, select, table
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.models import now, well_formed
-from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.database import (
+    Base,
+    OfTenant,
+    UtcDateTime,
+    insert_into,
+    of_tenants,
+    reading,
+    write,
+)
 
+_EVENTS = table(
+    "inbox", column("request_id", Uuid()), column("platform", Text), column("workspace", Text)
+)
+"""Whose each answer is, as the inbox keeps it."""
 LONGEST_REASON = 1_000
 """Characters of a reason that are kept."""
 
@@ -54,12 +67,16 @@ class Feedback:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    async def vote(self, vote: Vote, cast_at: datetime | None = None) -> None:
+    async def vote(
+        self, vote: Vote, tenants: Sequence[OfTenant], cast_at: datetime | None = None
+    ) -> None:
         """Keep a vote in place of the voter's earlier one on the same answer.
 
-        A vote of the same kind without a reason keeps the reason that is there.
+        A vote of the same kind without a reason keeps the reason that is there. One on an answer
+        that was given in another tenant is not kept.
 
         Args:
+            tenants: Those of the voter's place.
             cast_at: When it was cast; one that was cast later is not replaced, so that a click
                 which is delivered again changes nothing. None: now.
         """
@@ -76,7 +93,12 @@ class Feedback:
         same = (row.request_id == vote.request_id, row.user_id == vote.user_id)
         earlier = select(row.helpful, row.voted_at).where(*same).with_for_update()
 
+        theirs = (_EVENTS.c.request_id == vote.request_id, of_tenants(_EVENTS.c, tenants))
+        is_theirs = select(exists().where(*theirs))
+
         def replace(db: Connection) -> None:
+            if not db.scalar(is_theirs):
+                return
             before = db.execute(earlier).one_or_none()
             if before is not None and before.voted_at > moment:
                 return

@@ -19,7 +19,7 @@ LONGEST_ANSWER = 4_000
 """Characters; both platforms' modals take no more."""
 MOST_CITATIONS = 6
 MOST_PHRASINGS = 50
-"""Wordings of others that are kept of one answer."""
+"""Wordings of others that are kept of one answer, those that staff refused not counted."""
 
 _NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:verified")
 _STANDING_MARKER = re.compile(r"(?P<before>^|(?<=\s))\[(?P<number>\d+)\]", re.M)
@@ -42,6 +42,17 @@ class StaleBecause(StrEnum):
     """The words stand, and something else in their section changed."""
     QUESTION_REMOVED = "question_removed"
     """Its question was in the words of a user, who had them removed."""
+
+
+class PhrasingState(StrEnum):
+    """What staff said of another wording: that a reader pressed a button is no judgement."""
+
+    PROPOSED = "proposed"
+    """A reader asked it, and read the answer when it was offered."""
+    CONFIRMED = "confirmed"
+    """It is answered as the staff's own question is."""
+    REFUSED = "refused"
+    """It asks something else; kept, so that it is not proposed again."""
 
 
 class ScopeKind(StrEnum):
@@ -136,6 +147,7 @@ class Phrasing:
 
     phrasing_id: UUID
     text: str
+    state: PhrasingState
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +193,31 @@ class VerifiedAnswer:
 
     @property
     def wordings(self) -> tuple[str, ...]:
-        """All ways in which it was asked, the staff's first."""
-        return (self.question, *(phrasing.text for phrasing in self.phrasings))
+        """All questions that it answers: the staff's own first, then those that they confirmed."""
+        return (self.question, *(one.text for one in self.confirmed))
+
+    @property
+    def confirmed(self) -> tuple[Phrasing, ...]:
+        """The wordings of others that staff confirmed."""
+        return self._phrased(PhrasingState.CONFIRMED)
+
+    @property
+    def proposed(self) -> tuple[Phrasing, ...]:
+        """The wordings that wait for staff to say whether they ask the same."""
+        return self._phrased(PhrasingState.PROPOSED)
+
+    def _phrased(self, state: PhrasingState) -> tuple[Phrasing, ...]:
+        return tuple(one for one in self.phrasings if one.state is state)
 
 
 def answer_id_for(name: str) -> UUID:
     """Return the id of the answer that one act of staff makes: done again, it is the same."""
     return uuid5(_NAMESPACE, name)
+
+
+def phrasing_id_for(answer_id: UUID, text: str) -> UUID:
+    """Return the id of a wording of an answer: the same one twice is one."""
+    return uuid5(answer_id, fold(text))
 
 
 def passages_of(turn: ConversationTurn) -> tuple[VerifiedCitation, ...]:

@@ -16,6 +16,7 @@ from core.verified_answers.base import (
     ChangedPassage,
     Draft,
     Phrasing,
+    PhrasingState,
     ScopeKind,
     StaleBecause,
     VerifiedAnswer,
@@ -80,6 +81,7 @@ class VerifiedPhrasingRow(Base):
         ForeignKey("verified_answers.answer_id", ondelete="CASCADE")
     )
     text: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(Text, server_default=PhrasingState.PROPOSED.value)
     user_id: Mapped[str] = mapped_column(Text, index=True)
     """Whose words they are, so that they go with the person's data."""
     added_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
@@ -119,7 +121,7 @@ def answer_from(
         verified_by=revision.verified_by,
         verified_at=revision.verified_at,
         generation=revision.generation,
-        phrasings=tuple(Phrasing(one.phrasing_id, one.text) for one in phrasings),
+        phrasings=tuple(map(_phrasing_from, phrasings)),
         changed=tuple(_changed_from(one) for one in row.changed),
         because=StaleBecause(row.because) if row.because else None,
     )
@@ -143,6 +145,10 @@ def _stored(citation: VerifiedCitation) -> dict[str, Any]:
         "chunk": citation.chunk.told().model_dump(mode="json"),
         "section_print": citation.section_print,
     }
+
+
+def _phrasing_from(row: VerifiedPhrasingRow) -> Phrasing:
+    return Phrasing(row.phrasing_id, row.text, PhrasingState(row.state))
 
 
 def _changed_from(stored: Mapping[str, Any]) -> ChangedPassage:

@@ -4,21 +4,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from sqlalchemy import Connection, and_, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from core.access.tenants import Tenant
+from core.errors import RequestError
+from core.i18n import Message
 from core.models import now
-from core.storage.database import insert_into, reading, write
+from core.storage.database import insert_into, of_tenants, reading, write
 from core.verified_answers.base import (
     MOST_PHRASINGS,
     ChangedPassage,
     Draft,
+    PhrasingState,
     StaleBecause,
     VerifiedAnswer,
     VerifiedState,
+    phrasing_id_for,
 )
 from core.verified_answers.folding import fold
 from core.verified_answers.rows import (
@@ -76,34 +80,80 @@ class VerifiedAnswers:
         at = moment or now()
         return await write(self._engine, lambda db: save(db, answer_id, draft, at), urgent=True)
 
-    async def retire(self, answer_id: UUID, moment: datetime | None = None) -> bool:
-        """Show an answer no more, and return whether it was not retired before."""
+    async def of_phrasing(self, phrasing_id: UUID) -> VerifiedAnswer | None:
+        """Return the answer, in whichever state, that a wording is kept with; None: no such."""
+        row = VerifiedPhrasingRow
+        its = select(row.answer_id).where(row.phrasing_id == phrasing_id)
+        async with reading(self._engine) as db:
+            found = await _read(db, VerifiedAnswerRow.answer_id.in_(its))
+        return found[0] if found else None
+
+    async def retire(
+        self, answer_id: UUID, tenants: Sequence[Tenant], moment: datetime | None = None
+    ) -> bool:
+        """Show an answer no more, and return whether it was not retired before.
+
+        Args:
+            tenants: Those whose answers may be changed; that of another is left as it is.
+        """
         row = VerifiedAnswerRow
-        this = (row.answer_id == answer_id, row.state != VerifiedState.RETIRED.value)
+        this = (row.answer_id == answer_id, row.state != VerifiedState.RETIRED.value,
+                of_tenants(row, tenants))  # fmt: skip
         values = {"state": VerifiedState.RETIRED.value, "changed_at": moment or now()}
         retired = update(row).where(*this).values(**values).returning(row.answer_id)
         return await write(self._engine, lambda db: db.scalar(retired), urgent=True) is not None
 
-    async def add_phrasing(
-        self, answer_id: UUID, text: str, user_id: str, moment: datetime | None = None
+    async def propose(
+        self,
+        answer_id: UUID,
+        tenants: Sequence[Tenant],
+        text: str,
+        user_id: str,
+        moment: datetime | None = None,
     ) -> bool:
-        """Keep how a user asked what an answer answers; return whether that was new.
+        """Have staff asked whether a wording asks what an answer answers; return whether it is new.
 
         Args:
-            user_id: Their pseudonym.
+            tenants: Those of the person; an answer of another tenant's staff gets no wordings.
+            user_id: The person's pseudonym.
         """
         at = moment or now()
         adding = write(
-            self._engine, lambda db: _add_phrasing(db, self._engine, answer_id, text, user_id, at)
+            self._engine,
+            lambda db: _propose(db, self._engine, answer_id, tenants, text, user_id, at),
         )
         return await adding
 
-    async def drop_phrasing(self, answer_id: UUID, text: str, user_id: str) -> bool:
-        """Remove a user's wording, and return whether it was there."""
+    async def withdraw(
+        self, answer_id: UUID, tenants: Sequence[Tenant], text: str, user_id: str
+    ) -> bool:
+        """Remove a user's wording that staff have not judged, and return whether it was there."""
         row = VerifiedPhrasingRow
-        own = (row.phrasing_id == _phrasing_id(answer_id, text), row.user_id == user_id)
+        own = (
+            row.phrasing_id == phrasing_id_for(answer_id, text),
+            row.user_id == user_id,
+            row.state == PhrasingState.PROPOSED.value,
+            row.answer_id.in_(_answers_of(tenants)),
+        )
         gone = delete(row).where(*own).returning(row.phrasing_id)
         return await write(self._engine, lambda db: db.scalar(gone)) is not None
+
+    async def judge(self, phrasing_id: UUID, tenants: Sequence[Tenant], *, is_same: bool) -> bool:
+        """Keep what staff said of a wording; return whether it was there, and not judged so before.
+
+        Args:
+            tenants: Those whose answers may be changed.
+            is_same: Whether it is answered as the staff's own question is.
+        """
+        row = VerifiedPhrasingRow
+        state = (PhrasingState.CONFIRMED if is_same else PhrasingState.REFUSED).value
+        this = (
+            row.phrasing_id == phrasing_id,
+            row.state != state,
+            row.answer_id.in_(_answers_of(tenants)),
+        )
+        judged = update(row).where(*this).values(state=state).returning(row.phrasing_id)
+        return await write(self._engine, lambda db: db.scalar(judged), urgent=True) is not None
 
     async def counts(self, course_id: str) -> Mapping[VerifiedState, int]:
         """Return how many answers of a course are in each state."""
@@ -136,7 +186,12 @@ class VerifiedAnswers:
 
 
 def save(db: Connection, answer_id: UUID, draft: Draft, moment: datetime) -> int:
-    """Store an answer, or its next revision, as `VerifiedAnswers.save` does."""
+    """Store an answer, or its next revision, as `VerifiedAnswers.save` does.
+
+    Raises:
+        RequestError: when the answer is of another course, or another tenant's: then nothing is
+            written.
+    """
     row = VerifiedAnswerRow
     standing: dict[str, Any] = {
         "state": VerifiedState.CURRENT.value,
@@ -144,7 +199,12 @@ def save(db: Connection, answer_id: UUID, draft: Draft, moment: datetime) -> int
         "changed": [],
         "changed_at": moment,
     }
-    known = select(row.revision, row.state).where(row.answer_id == answer_id).with_for_update()
+    own = and_(
+        row.answer_id == answer_id,
+        row.course_id == draft.course_id,
+        of_tenants(row, [draft.tenant]),
+    )
+    known = select(row.revision, row.state).where(own).with_for_update()
     before = db.execute(known).one_or_none()
     if before is None:
         new = {
@@ -157,7 +217,12 @@ def save(db: Connection, answer_id: UUID, draft: Draft, moment: datetime) -> int
             "revision": 1,
             **standing,
         }
-        db.execute(insert(row).values(**new))
+        once = insert_into(db.engine, row).values(**new).on_conflict_do_nothing()
+        if db.scalar(once.returning(row.answer_id)) is None:
+            raise RequestError(
+                f"the verified answer {answer_id} is not {draft.tenant}'s",
+                user_message=Message("verified-gone"),
+            )
         number = 1
     else:
         number = before.revision + 1
@@ -171,8 +236,9 @@ def save(db: Connection, answer_id: UUID, draft: Draft, moment: datetime) -> int
         is_again = said == (draft.question, draft.answer_text, draft.verified_by)
         if is_again and before.state == VerifiedState.CURRENT.value:
             return int(before.revision)
-        this = row.answer_id == answer_id
-        db.execute(update(row).where(this).values(**standing, revision=number))
+        db.execute(update(row).where(own).values(**standing, revision=number))
+        if fold(said[0]) != fold(draft.question):
+            _ask_again_about_phrasings(db, answer_id)
     db.execute(
         insert(VerifiedRevisionRow).values(**revision_values(answer_id, number, draft, moment))
     )
@@ -225,30 +291,48 @@ async def _read(db: AsyncSession, wanted: Any) -> list[VerifiedAnswer]:
     return [answer_from(one, said, phrasings[one.answer_id]) for one, said in rows]
 
 
-def _add_phrasing(
-    db: Connection, engine: AsyncEngine, answer_id: UUID, text: str, user_id: str, moment: datetime
+def _answers_of(tenants: Sequence[Tenant]) -> Any:
+    return select(VerifiedAnswerRow.answer_id).where(of_tenants(VerifiedAnswerRow, tenants))
+
+
+def _ask_again_about_phrasings(db: Connection, answer_id: UUID) -> None:
+    """Have staff judge again which wordings ask the same: their own question is another one now."""
+    row = VerifiedPhrasingRow
+    judged = (row.answer_id == answer_id, row.state != PhrasingState.PROPOSED.value)
+    db.execute(update(row).where(*judged).values(state=PhrasingState.PROPOSED.value))
+
+
+def _propose(
+    db: Connection,
+    engine: AsyncEngine,
+    answer_id: UUID,
+    tenants: Sequence[Tenant],
+    text: str,
+    user_id: str,
+    moment: datetime,
 ) -> bool:
     row, answer = VerifiedPhrasingRow, VerifiedAnswerRow
-    current = (answer.answer_id == answer_id, answer.state == VerifiedState.CURRENT.value)
+    current = (
+        answer.answer_id == answer_id,
+        answer.state == VerifiedState.CURRENT.value,
+        of_tenants(answer, tenants),
+    )
     if db.scalar(select(answer.answer_id).where(*current).with_for_update()) is None:
         return False
-    kept = select(func.count()).select_from(row).where(row.answer_id == answer_id)
+    counted = (row.answer_id == answer_id, row.state != PhrasingState.REFUSED.value)
+    kept = select(func.count()).select_from(row).where(*counted)
     if (db.scalar(kept) or 0) >= MOST_PHRASINGS or not fold(text):
         return False
     values = {
-        "phrasing_id": _phrasing_id(answer_id, text),
+        "phrasing_id": phrasing_id_for(answer_id, text),
         "answer_id": answer_id,
         "text": text,
+        "state": PhrasingState.PROPOSED.value,
         "user_id": user_id,
         "added_at": moment,
     }
     once = insert_into(engine, row).values(**values).on_conflict_do_nothing()
     return db.scalar(once.returning(row.phrasing_id)) is not None
-
-
-def _phrasing_id(answer_id: UUID, text: str) -> UUID:
-    """Return the id of a wording: the same one twice is one."""
-    return uuid5(answer_id, fold(text))
 
 
 def _forget_user(db: Connection, user_id: str) -> int:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.access.tenants import Tenant
 from core.errors import RateLimited, StoreError
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
@@ -436,10 +437,11 @@ class TestHolding:
     async def test_a_holder_hears_of_a_stop_when_it_renews(self, inbox: Inbox) -> None:
         await accepted(inbox, event(1))
         job = await claimed(inbox)
-        assert await inbox.stop("test:1")
+        assert not await inbox.stop("test:1", [Tenant("test", "x")])
+        assert await inbox.stop("test:1", [Tenant("test", "w")])
         assert await inbox.renew(job, LEASE) is True
         await inbox.finish(job)
-        assert not await inbox.stop("test:1")
+        assert not await inbox.stop("test:1", [Tenant("test", "w")])
 
     async def test_what_was_asked_is_blanked_at_the_end(
         self, inbox: Inbox, engine: AsyncEngine

@@ -1,6 +1,6 @@
 """A press that a limit stops is not lost: pressed again later, it is done; on every database."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from adapters.features.staff.desk import StaffDesk
 from adapters.intake.front_desk import Received
 from adapters.intake.incoming_message import IncomingMessage
 from core import i18n
+from core.access.tenants import Tenant
 from core.errors import RateLimited
 from core.help_requests.store import HelpRequests
 from core.inbox.base import Acceptance
@@ -90,7 +91,7 @@ class Stage:
         await write(self.engine, lambda db: db.execute(delete(CountRow)))
 
 
-async def _never(_: str) -> bool:
+async def _never(_: str, __: Sequence[Tenant]) -> bool:
     return False
 
 

@@ -56,7 +56,7 @@ async def ask(engine: AsyncEngine, number: int, user: str, **where: Any) -> Agen
     await inbox.keep(job, Posted((f"m-{user}-{number}",)))
     await inbox.finish(job)
     vote = Vote(arrival.request.request_id, user, "algorithms", False, f"because {user}")
-    await Feedback(engine).vote(vote)
+    await Feedback(engine).vote(vote, [Tenant("test", "w")])
     await TokenBudgets(engine, limits=TokenLimits()).add(
         user, "algorithms", query_tokens=1, response_tokens=2
     )
@@ -91,7 +91,7 @@ async def passed_on(engine: AsyncEngine, number: int, user: str) -> None:
         user,
     )
     await answers.save(answer_id, said)
-    await answers.add_phrasing(answer_id, f"What else does {user} ask?", user)
+    await answers.propose(answer_id, [said.tenant], f"What else does {user} ask?", user)
 
 
 async def fill(engine: AsyncEngine) -> None:

@@ -10,7 +10,7 @@ from core.help_requests.cards import QueueCards
 from core.help_requests.store import HelpRequests
 from core.models import now
 from core.privacy.workspace_data import WorkspaceData
-from tests.contracts.test_staff_answers import ANN, BEN, QUESTION, STAFF, asked, courses
+from tests.contracts.test_staff_answers import ANN, BEN, HERE, QUESTION, STAFF, asked, courses
 
 __all__ = ["courses"]
 
@@ -88,14 +88,14 @@ async def test_a_card_changes_with_its_request(engine: AsyncEngine, courses: Non
     requests, cards = HelpRequests(engine), await chosen(engine)
     await requests.open(asked(), QUESTION)
     await posted(cards)
-    assert await requests.take(asked().help_id, STAFF)
+    assert await requests.take(asked().help_id, [HERE], STAFF)
     due = await posted(cards)
     assert (due.message, due.posted_since) == ("m1", None)
     assert await cards.claim(ON) is None
     over = await cards.claim(ON, now() + LEASE + timedelta(minutes=1))
     assert over is not None
     await cards.shown(over, "m1", HelpState.OPEN)
-    assert await requests.dismiss(asked().help_id, STAFF)
+    assert await requests.dismiss(asked().help_id, [HERE], STAFF)
     assert (await posted(cards)).message == "m1"
     assert await cards.claim(ON) is None
 
@@ -108,7 +108,7 @@ async def test_the_card_of_a_forgotten_question_is_to_be_deleted(
     await requests.open(asked(2, asked_by=BEN), "Another question?")
     for message in ("m1", "m2"):
         await posted(cards, message)
-    await requests.dismiss(asked(1).help_id, STAFF)
+    await requests.dismiss(asked(1).help_id, [HERE], STAFF)
     await posted(cards)
     await requests.forget_user(ANN)
     due = await cards.claim(ON)
@@ -124,7 +124,7 @@ async def test_a_card_whose_message_is_gone_is_left_alone(
     requests, cards = HelpRequests(engine), await chosen(engine)
     await requests.open(asked(), QUESTION)
     await posted(cards)
-    await requests.take(asked().help_id, STAFF)
+    await requests.take(asked().help_id, [HERE], STAFF)
     due = await cards.claim(ON)
     assert due is not None
     await cards.lose(due)
@@ -136,13 +136,13 @@ async def test_who_changes_a_request_keeps_others_from_its_card_until_it_shows_t
 ) -> None:
     requests, cards = HelpRequests(engine), await chosen(engine)
     await requests.open(asked(), QUESTION)
-    assert await cards.claim_of(asked().help_id) is None  # nothing is posted yet
+    assert await cards.claim_of(asked().help_id, [HERE]) is None  # nothing is posted yet
     await posted(cards)
-    due = await cards.claim_of(asked().help_id)
+    due = await cards.claim_of(asked().help_id, [HERE])
     assert due is not None
     assert (due.channel, due.message) == (BOARD, "m1")
-    assert await cards.claim_of(asked().help_id) is None
-    await requests.take(asked().help_id, STAFF)
+    assert await cards.claim_of(asked().help_id, [HERE]) is None
+    await requests.take(asked().help_id, [HERE], STAFF)
     assert await cards.claim(ON) is None
     await cards.shown(due, "m1", HelpState.TAKEN)
     assert await cards.claim(ON) is None
@@ -154,11 +154,11 @@ async def test_a_card_that_could_not_be_changed_at_once_is_due(
     requests, cards = HelpRequests(engine), await chosen(engine)
     await requests.open(asked(), QUESTION)
     await posted(cards)
-    due = await cards.claim_of(asked().help_id)
+    due = await cards.claim_of(asked().help_id, [HERE])
     assert due is not None
     await cards.release(due, as_shown=True)
     assert await cards.claim(ON) is None
-    due = await cards.claim_of(asked().help_id)
+    due = await cards.claim_of(asked().help_id, [HERE])
     assert due is not None
     await cards.release(due, as_shown=False)
     assert (await posted(cards)).message == "m1"

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.access.tenants import Tenant
 from core.models import now
 from core.radar.activity import OTHER, Ending
 from core.radar.post import RadarChannel
@@ -18,6 +19,7 @@ from core.radar.weeks import before, bounds, last_complete
 from core.storage.feedback import Feedback, Vote
 from core.storage.sessions.store import SessionStore
 from tests.embedding import HashingEmbedder
+from tests.inbox import answered_in
 from tests.samples import chunk, request, response_to
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -68,7 +70,8 @@ async def ask(
         await SessionStore(engine).remember(asked, answer, metadata=details, moment=moment)
         if reason is not None:
             vote = Vote(asked.request_id, person, "algorithms", False, f"{reason} {person}")
-            await Feedback(engine).vote(vote)
+            await answered_in(engine, asked.request_id, Tenant(platform, workspace))
+            await Feedback(engine).vote(vote, [Tenant(platform, workspace)])
 
 
 async def test_a_week_is_told_of_once_it_is_over_and_never_changes(engine: AsyncEngine) -> None:

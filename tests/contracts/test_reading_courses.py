@@ -1,6 +1,6 @@
 """Every way to a course passes the one rule of who may read it, on every database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -59,7 +59,7 @@ async def reception(engine: AsyncEngine) -> Reception:
 
 @pytest.fixture
 def actions(reception: Reception, engine: AsyncEngine) -> AnswerActions:
-    async def stop(_: str) -> bool:
+    async def stop(_: str, __: Sequence[Tenant]) -> bool:
         return True
 
     return AnswerActions(

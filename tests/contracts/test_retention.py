@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.access.tenants import Tenant
 from core.inbox.base import Posted
 from core.inbox.limits import CountRow
 from core.inbox.rows import CursorRow, InboxRow, PostRow
@@ -58,7 +59,8 @@ async def fill(engine: AsyncEngine) -> None:
         await remember(sessions, arrival.request)
         await inbox.keep(job, Posted((f"m{n}",)))
         await inbox.finish(job)
-        await feedback.vote(Vote(arrival.request.request_id, f"reader-{n}", "algorithms", True))
+        vote = Vote(arrival.request.request_id, f"reader-{n}", "algorithms", True)
+        await feedback.vote(vote, [Tenant("test", "w")])
         await Conversations(engine).listen(Place("test", "w", f"t{n}"))
     await Panels(engine).note(THREAD, "c1")
     await ChannelRules(engine).set(THREAD, Rules(private=True))

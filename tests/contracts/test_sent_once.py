@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.base import PostKeeper
 from adapters.nearest_sections import Nearest
+from core.access.tenants import Tenant
 from core.answering.agent import Placed, as_asked
 from core.answering.events import AgentEvent
 from core.errors import DeliveryError, EmptyQuestion, Unclear
@@ -131,7 +132,7 @@ async def test_who_stops_what_is_being_refused_is_told_once(engine: AsyncEngine)
     worker.wake()
     async with asyncio.timeout(20):
         await adapter.has_told.wait()
-    await worker.stop("test:1")
+    await worker.stop("test:1", [Tenant("test", "w")])
     adapter.may_go_on.set()
     await worker.drain(5)
     await running

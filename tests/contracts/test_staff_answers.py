@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.tenants import Tenant
+from core.errors import RequestError
 from core.help_requests.base import LEASE, HelpReason, HelpRequest, HelpState, help_id_for
 from core.help_requests.store import HelpRequests
 from core.inbox.base import Arrival, Kind, request_id_for
@@ -108,7 +109,7 @@ async def test_it_is_known_how_many_wait_before_a_request_also_once_it_is_closed
         await requests.open(request, f"{QUESTION} {n}")
     before = [await requests.number_waiting([HERE], ["algorithms"], one) for one in (*same, later)]
     assert before == [0, 1, 2]
-    assert await requests.dismiss(same[1].help_id, STAFF)
+    assert await requests.dismiss(same[1].help_id, [HERE], STAFF)
     assert await requests.number_waiting([HERE], ["algorithms"], same[1]) == 1
     assert await requests.number_waiting([HERE], ["algorithms"], later) == 1
 
@@ -120,7 +121,7 @@ async def test_the_same_question_waits_once_in_a_place(engine: AsyncEngine, cour
     assert same.help_id == asked(1).help_id
     other = await requests.open(asked(3, thread="elsewhere", asked_by=BEN), QUESTION)
     assert other.help_id == asked(3).help_id
-    await requests.dismiss(asked(1).help_id, STAFF)
+    await requests.dismiss(asked(1).help_id, [HERE], STAFF)
     later = await requests.open(asked(2, thread=None, asked_by=BEN), QUESTION)
     assert later.help_id == asked(2).help_id
 
@@ -130,15 +131,15 @@ async def test_a_lease_keeps_others_away_for_half_an_hour(
 ) -> None:
     requests, moment = HelpRequests(engine), now()
     name = (await requests.open(asked(), QUESTION)).help_id
-    assert await requests.take(name, STAFF, moment)
-    assert await requests.take(name, STAFF, moment)
-    assert not await requests.take(name, BEN, moment)
-    assert not await requests.dismiss(name, BEN, moment)
+    assert await requests.take(name, [HERE], STAFF, moment)
+    assert await requests.take(name, [HERE], STAFF, moment)
+    assert not await requests.take(name, [HERE], BEN, moment)
+    assert not await requests.dismiss(name, [HERE], BEN, moment)
     taken = await requests.get(name)
     assert taken
     assert taken.at(moment) is HelpState.TAKEN
     assert taken.at(moment + LEASE) is HelpState.OPEN
-    assert await requests.take(name, BEN, moment + LEASE)
+    assert await requests.take(name, [HERE], BEN, moment + LEASE)
 
 
 async def test_staff_see_what_waits_in_their_tenant_and_owners_see_counts(
@@ -208,7 +209,7 @@ async def test_a_request_that_somebody_else_holds_is_not_answered(
     staff = staff_answers(engine, tmp_path, inbox)
     await inbox.accept(event(1, user_id=ANN))
     request = await staff.requests.open(asked(), QUESTION)
-    await staff.requests.take(request.help_id, BEN)
+    await staff.requests.take(request.help_id, [HERE], BEN)
     assert await staff.answer(request, drafted(), reply_to(request)) is Sent.CLOSED
     assert await staff.answers.get(answer_to(request)) is None
 
@@ -232,10 +233,10 @@ async def test_a_retired_answer_is_shown_no_more(
 ) -> None:
     staff, name = staff_answers(engine, tmp_path), uuid4()
     await staff.verify(name, drafted())
-    assert await staff.answers.retire(name)
-    assert not await staff.answers.retire(name)
+    assert await staff.answers.retire(name, [HERE])
+    assert not await staff.answers.retire(name, [HERE])
     assert await staff.answers.current("algorithms") == []
-    assert not await staff.answers.add_phrasing(name, "And the first heap?", BEN)
+    assert not await staff.answers.propose(name, [HERE], "And the first heap?", BEN)
 
 
 async def test_a_wording_is_kept_once_and_goes_with_its_person(
@@ -244,14 +245,65 @@ async def test_a_wording_is_kept_once_and_goes_with_its_person(
     staff, name = staff_answers(engine, tmp_path), uuid4()
     await staff.verify(name, drafted(asked_by=None))
     answers = staff.answers
-    assert await answers.add_phrasing(name, "Which heap is number 1?", BEN)
-    assert not await answers.add_phrasing(name, "which heap is number 1 ??", ANN)
+    assert await answers.propose(name, [HERE], "Which heap is number 1?", BEN)
+    assert not await answers.propose(name, [HERE], "which heap is number 1 ??", ANN)
     (kept,) = await answers.current("algorithms")
-    assert kept.wordings == (QUESTION, "Which heap is number 1?")
+    assert [one.text for one in kept.proposed] == ["Which heap is number 1?"]
+    assert kept.wordings == (QUESTION,)
     assert await answers.of_user(BEN) == 1
     assert await answers.forget_user(BEN) == 1
     (kept,) = await answers.current("algorithms")
     assert (kept.wordings, kept.answer_text) == ((QUESTION,), "It is the first one.")
+
+
+async def test_staff_judge_a_wording_and_are_asked_again_when_their_question_is_another(
+    engine: AsyncEngine, courses: None, tmp_path: Any
+) -> None:
+    staff, name = staff_answers(engine, tmp_path), uuid4()
+    await staff.verify(name, drafted())
+    answers, wording = staff.answers, "Which heap is number 1?"
+    assert await answers.propose(name, [HERE], wording, BEN)
+    (kept,) = await answers.current("algorithms")
+    (phrasing,) = kept.proposed
+    assert await answers.judge(phrasing.phrasing_id, [HERE], is_same=False)
+    assert not await answers.propose(name, [HERE], wording, ANN)
+    assert await answers.judge(phrasing.phrasing_id, [HERE], is_same=True)
+    assert not await answers.withdraw(name, [HERE], wording, BEN)
+    (kept,) = await answers.current("algorithms")
+    assert kept.wordings == (QUESTION, wording)
+    await staff.verify(name, drafted(answer_text="It is the root."))
+    (kept,) = await answers.current("algorithms")
+    assert kept.wordings == (QUESTION, wording)
+    await staff.verify(name, drafted(question="What is heap number 2?"))
+    (kept,) = await answers.current("algorithms")
+    assert kept.wordings == ("What is heap number 2?",)
+    assert [one.text for one in kept.proposed] == [wording]
+
+
+async def test_nothing_of_a_tenant_is_written_for_another(
+    engine: AsyncEngine, courses: None, tmp_path: Any
+) -> None:
+    staff, name = staff_answers(engine, tmp_path), uuid4()
+    await staff.verify(name, drafted())
+    await staff.answers.propose(name, [HERE], "Which heap is number 1?", BEN)
+    request = await staff.requests.open(asked(), QUESTION)
+    before = (await staff.answers.get(name), await staff.requests.get(request.help_id))
+    answer, _ = before
+    assert answer
+    (wording,) = answer.proposed
+    for others in ([ELSEWHERE], []):
+        assert not await staff.answers.retire(name, others)
+        assert not await staff.answers.propose(name, others, "And heap 1?", ANN)
+        assert not await staff.answers.withdraw(name, others, wording.text, BEN)
+        assert not await staff.answers.judge(wording.phrasing_id, others, is_same=True)
+        assert not await staff.requests.take(request.help_id, others, STAFF)
+        assert not await staff.requests.dismiss(request.help_id, others, STAFF)
+    for stolen in (drafted(tenant=ELSEWHERE), drafted(course_id="physics")):
+        with pytest.raises(RequestError):
+            await staff.verify(name, stolen)
+    theirs = drafted(tenant=ELSEWHERE)
+    assert await staff.answer(request, theirs, reply_to(request)) is Sent.CLOSED
+    assert (await staff.answers.get(name), await staff.requests.get(request.help_id)) == before
 
 
 async def test_a_question_in_the_words_of_a_person_waits_for_new_ones_when_they_go(

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from adapters.delivery.janitor import Janitor
 from adapters.delivery.worker import STEPS
 from core import i18n
+from core.access.tenants import Tenant
 from core.errors import Stopped
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, DeletedEvent, Kind, State
@@ -285,9 +286,9 @@ async def test_the_asker_stops_an_answer(house: House) -> None:
     async with house.open():
         await house.accept(event(1))
         await until(lambda: "streaming" in house.steps)
-        assert await house.worker.stop("test:1")
+        assert await house.worker.stop("test:1", [Tenant("test", "w")])
         await house.done()
-        assert not await house.worker.stop("test:1")
+        assert not await house.worker.stop("test:1", [Tenant("test", "w")])
     assert house.answer(1) == [Stopped.user_message]
 
 
@@ -298,7 +299,7 @@ async def test_the_asker_stops_an_answer_of_another_process(house: House) -> Non
     async with other.open():
         await other.accept(event(1))
         await until(lambda: "streaming" in other.steps)
-        assert await house.worker.stop("test:1")
+        assert await house.worker.stop("test:1", [Tenant("test", "w")])
         await house.done()
     assert house.answer(1) == [Stopped.user_message]
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.delivery.settlement import lost
+from core.access.tenants import Tenant
 from core.inbox.base import Arrival, LeaseLost
 from core.inbox.places import InboxPlaces
 from core.models import now, session_id_for
@@ -63,7 +64,8 @@ class Used:
         details = {"platform": "test", "workspace": workspace, "channel": arrival.channel}
         await self.sessions.remember(asked, response_to(asked, session_id), metadata=details)
         voter = f"voter-{workspace}"
-        await Feedback(self.engine).vote(Vote(asked.request_id, voter, "cs101", helpful=True))
+        vote = Vote(asked.request_id, voter, "cs101", helpful=True)
+        await Feedback(self.engine).vote(vote, [Tenant("test", workspace)])
         await self.budgets.add(arrival.user_id, "cs101", query_tokens=1, response_tokens=1, calls=1)
         place = Place("test", workspace, f"t{n}-{workspace}")
         await ChannelRules(self.engine).set(place, Rules(excluded=True))

@@ -17,7 +17,79 @@ SANDBOX = "tests/unit/core/ingestion/test_sandbox.py"
 CONFINED = "tests/unit/core/ingestion/test_confinement.py"
 COURSES = "tests/security/test_courses_apart.py"
 
+STAFF = "tests/contracts/test_staff_answers.py"
+_NOT_THEIRS = (f"{STAFF}::test_nothing_of_a_tenant_is_written_for_another",)
+
 IN_CORE = (
+    # --- whose what is written is -------------------------------------------------------------
+    Mutant(
+        "let any staff revise an answer",
+        "core/verified_answers/store.py",
+        "        of_tenants(row, [draft.tenant]),\n",
+        "",
+        "an answer is revised by its own tenant's staff alone",
+        _NOT_THEIRS,
+    ),
+    Mutant(
+        "let any staff retire an answer",
+        "core/verified_answers/store.py",
+        "row.state != VerifiedState.RETIRED.value,\n                of_tenants(row, tenants))",
+        "row.state != VerifiedState.RETIRED.value)",
+        "an answer is retired by its own tenant's staff alone",
+        _NOT_THEIRS,
+    ),
+    Mutant(
+        "let any staff judge wordings",
+        "core/verified_answers/store.py",
+        "    return select(VerifiedAnswerRow.answer_id)"
+        ".where(of_tenants(VerifiedAnswerRow, tenants))\n",
+        "    return select(VerifiedAnswerRow.answer_id)\n",
+        "wordings are judged by the answer's own staff alone",
+        _NOT_THEIRS,
+    ),
+    Mutant(
+        "let guests propose wordings",
+        "core/verified_answers/store.py",
+        "        of_tenants(answer, tenants),\n",
+        "",
+        "wordings are proposed among the people of the answer's own staff",
+        _NOT_THEIRS,
+    ),
+    Mutant(
+        "count proposed wordings as confirmed",
+        "core/verified_answers/base.py",
+        "(one.text for one in self.confirmed)",
+        "(one.text for one in self.phrasings)",
+        "a click is no judgement",
+        (f"{STAFF}::test_a_wording_is_kept_once_and_goes_with_its_person",),
+    ),
+    Mutant(
+        "let any staff take a request",
+        "core/help_requests/store.py",
+        "        own = (row.help_id == help_id, of_tenants(row, tenants))\n",
+        "        own = (row.help_id == help_id,)\n",
+        "a request is taken by its own tenant's staff alone",
+        _NOT_THEIRS,
+    ),
+    Mutant(
+        "let any staff close a request",
+        "core/help_requests/store.py",
+        "    own = (row.help_id == help_id, of_tenants(row, tenants), free)\n",
+        "    own = (row.help_id == help_id, free)\n",
+        "a request is closed by its own tenant's staff alone",
+        _NOT_THEIRS,
+    ),
+    Mutant(
+        "take votes on answers of other tenants",
+        "core/storage/feedback.py",
+        "_EVENTS.c.request_id == vote.request_id, of_tenants(_EVENTS.c, tenants))",
+        "_EVENTS.c.request_id == vote.request_id,)",
+        "an answer takes votes of its own tenant alone",
+        (
+            "tests/contracts/test_feedback.py::"
+            "test_an_answer_that_was_given_in_another_tenant_takes_no_vote",
+        ),
+    ),
     # --- who may read a course -------------------------------------------------------------
     Mutant(
         "count the staff of one course for all",

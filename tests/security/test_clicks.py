@@ -1,6 +1,6 @@
 """Whose answer it is to share, to stop and to delete."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import pytest
 
 from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from bot.database import upgrade
+from core.access.tenants import Tenant
 from core.i18n import text
 from core.inbox.base import Posted
 from core.inbox.store import Inbox
@@ -57,7 +58,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     assert job is not None
     await inbox.keep(job, Posted((MESSAGE[1],)))
 
-    async def stop(_: str) -> bool:
+    async def stop(_: str, __: Sequence[Tenant]) -> bool:
         return True
 
     actions = AnswerActions(

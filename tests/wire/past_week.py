@@ -5,6 +5,7 @@ from pathlib import Path
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
+from core.access.tenants import Tenant
 from core.models import AgentRequest, now
 from core.radar.post import RadarChannel
 from core.radar.store import RadarStore
@@ -12,6 +13,7 @@ from core.radar.weeks import before, bounds, last_complete
 from core.storage.database import create_engine
 from core.storage.feedback import Feedback, Vote
 from core.storage.sessions.store import SessionStore
+from tests.inbox import answered_in
 from tests.samples import chunk, response_to
 from tests.samples import citation as cited
 
@@ -56,7 +58,8 @@ async def fill(folder: Path, platform: str, workspace: str, channel: str | None 
         details = {"platform": platform, "workspace": workspace}
         await SessionStore(engine).remember(request, answer, metadata=details, moment=asked_at)
         vote = Vote(request.request_id, f"student-{number}", "arden", False, REASON)
-        await Feedback(engine).vote(vote)
+        await answered_in(engine, request.request_id, Tenant(platform, workspace))
+        await Feedback(engine).vote(vote, [Tenant(platform, workspace)])
     if channel is not None:
         place = RadarChannel("arden", platform, workspace, channel, locale="en")
         await RadarStore(engine).choose(place, before(week))

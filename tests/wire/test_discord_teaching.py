@@ -21,6 +21,8 @@ pytestmark = [
 ]
 
 CLAIMED = "SELECT 1 FROM queue_cards WHERE message = ? AND claimed_until IS NOT NULL"
+NEAR = "How often does the keeper have to trim the lamp's wick?"
+OFFERED = f"The staff answered: “{COVERED}”"
 SAID = "A helicase does, but that is not part of this course."
 
 
@@ -130,16 +132,23 @@ async def test_staff_verify_an_answer_of_the_bot(trial: Trial) -> None:
     shown = await trial.ask(trial.user(), trial.channel(), COVERED)
     assert "Every four hours" in shown.text
     assert "Checked by the course's staff, " in shown.text
-    near = await trial.ask(
-        ann, trial.channel(), "How often does the keeper have to trim the lamp's wick?"
-    )
-    assert "The staff answered: “" in near.text
+    near = await trial.ask(ann, trial.channel(), NEAR)
+    assert OFFERED in near.text
     await press(trial, ann, near, "Show the staff's answer")
-    await reply_in(trial, near.channel, "Every four hours")
+    read = await reply_in(trial, near.channel, "Every four hours")
+    assert read.text.index(OFFERED) < read.text.index("Every four hours")
+    other = await trial.ask(trial.user(), trial.channel(), NEAR)
+    assert "Every four hours" not in other.text, "a click was taken for a judgement"
     listed = await trial.world.slash(owner, channel, "course verified")
     await listed.response(PATIENCE)
     assert listed.original is not None
-    assert "1 more wording" in listed.original.text or "one more wording" in listed.original.text
+    assert "0 more wordings" in listed.original.text
+    assert f"“{NEAR}”" in listed.original.text
+    await press(trial, owner, listed.original, "Same question")
+    assert "one more wording" in listed.original.text
+    assert "Same question" not in labels(listed.original)
+    plainly = await trial.ask(trial.user(), trial.channel(), NEAR)
+    assert plainly.text.index(OFFERED) < plainly.text.index("Every four hours")
     edit = await press(trial, owner, listed.original, "Edit")
     kept = await trial.world.submit_modal(edit, answer="Each fourth hour [1].")
     await kept.response(PATIENCE)

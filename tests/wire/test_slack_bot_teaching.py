@@ -22,6 +22,8 @@ pytestmark = [
     pytest.mark.xdist_group("slack_teaching"),
 ]
 
+NEAR = "How often does the keeper have to trim the lamp's wick?"
+OFFERED = f"The staff answered: “{COVERED}”"
 SAID = "A helicase does, but that is not part of this course."
 KNOWN = "SELECT 1 FROM queue_cards WHERE channel = ? AND message = ? AND claimed_until IS NULL"
 
@@ -95,9 +97,29 @@ async def test_staff_verify_an_answer_by_the_shortcut(trial: Trial) -> None:
     shown = await trial.ask(ann, trial.channel(ann), COVERED)
     assert "Every four hours" in shown.shown
     assert "Checked by the course's staff, " in shown.shown
+    assert shown.shown.index(OFFERED) < shown.shown.index("Every four hours")
     done = world.modals.top(owner)
     assert done is not None
     assert done.body["title"]["text"] == "Verify an answer"
+
+
+async def test_staff_judge_whether_another_wording_asks_the_same(trial: Trial) -> None:
+    world, ann, owner = trial.world, trial.user(), trial.world.owner
+    channel = trial.channel(ann, owner)
+    near = await trial.ask(ann, channel, NEAR)
+    assert OFFERED in near.shown
+    await world.click(ann, near, "gl:v")
+    read = await reply_in(trial, channel, ann, "Every four hours")
+    assert read.shown.index(OFFERED) < read.shown.index("Every four hours")
+    other = await trial.ask(ann, trial.channel(ann), NEAR)
+    assert "Every four hours" not in other.shown, "a click was taken for a judgement"
+    listed = await trial.result_of(await world.slash(owner, channel, "/course", "verified"))
+    assert f"“{NEAR}”" in listed.shown
+    await world.click(owner, listed, "gl:y")
+    confirmed = "SELECT 1 FROM verified_phrasings WHERE state = 'confirmed'"
+    await trial.until(lambda: execute(trial, confirmed) or None, "the wording that staff judged")
+    plainly = await trial.ask(ann, trial.channel(ann), NEAR)
+    assert plainly.shown.index(OFFERED) < plainly.shown.index("Every four hours")
 
 
 async def test_a_vote_against_an_answer_offers_the_staff(trial: Trial) -> None:

@@ -11,7 +11,7 @@ from adapters.discord.markup.code import guarded
 from adapters.discord.markup.dialect import as_written, footnote_lines, to_discord
 from adapters.discord.markup.text import disarm, without_pings
 from adapters.markdown.dialects import plain_text
-from adapters.markdown.footnotes import footnotes, lead_in, remarks
+from adapters.markdown.footnotes import answered_question, footnotes, lead_in, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
 from adapters.markdown.visible import without_piles
@@ -140,7 +140,8 @@ def answer(
         pictures: Of the answer's `formulas`, at most; each is attached where its formula stands.
         earlier: Where the same question was answered before.
     """
-    text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
+    said = _below_heading(response, _body(response.response_text).strip() or _NOTHING)
+    text = _below_question(asked, said)
     parts = _packed(text, _below(response, earlier), 1 if one_message else _LONGEST_ANSWER)
     posts = [
         Post(body, notes, pictures=_pictured(body, pictures), is_answer=True)
@@ -183,6 +184,11 @@ def _body(markdown: str) -> str:
 
 def _below_question(asked: str | None, text: str) -> str:
     return text if asked is None else f"> {as_written(one_line(asked))}\n{text}"
+
+
+def _below_heading(response: AgentResponse, text: str) -> str:
+    question = answered_question(response)
+    return f"**{as_written(question)}**\n{text}" if question else text
 
 
 def _pictured(part: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:

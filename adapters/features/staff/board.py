@@ -73,7 +73,7 @@ class QueueBoard:
             name: Of the reviewer who changes it; it is shown where they have taken it.
         """
         await self._staff.check(help_id, reviewer)
-        due, standing = await self._cards.claim_of(help_id), StandingCard()
+        due, standing = await self._cards.claim_of(help_id, reviewer.who.tenants), StandingCard()
         try:
             yield standing
         except BaseException:

@@ -1,6 +1,6 @@
 """What staff see: requests that wait, answers that were verified, and the forms to answer in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
@@ -28,6 +28,8 @@ _PAGES = UUID("6d0a3d6e-0000-4000-8000-000000000000")
 LONGEST_BESIDE = 2_400
 """Characters of the passages next to a form."""
 _LONGEST_PASSAGE = 500
+_MOST_WORDINGS = 2
+"""Of an answer at once; a message holds 40 parts on Discord, and four answers."""
 _LONGEST_PART = 400
 _REASONS = {
     HelpReason.NOT_COVERED: Message("queue-reason-not-covered"),
@@ -182,7 +184,7 @@ class VerifiedCard:
     @property
     def status(self) -> str:
         """When it was checked, and whether it has to be looked at again; one line."""
-        day, phrasings = date_of(self.answer.verified_at), len(self.answer.phrasings)
+        day, phrasings = date_of(self.answer.verified_at), len(self.answer.confirmed)
         said = text("verified-status", date=day, revision=self.answer.revision, count=phrasings)
         if self.is_stale and self.answer.because is not None:
             return f"{said} {_STALE[self.answer.because]}"
@@ -192,6 +194,16 @@ class VerifiedCard:
     def is_stale(self) -> bool:
         """Whether staff have to look at it again."""
         return self.answer.state is VerifiedState.STALE
+
+    @property
+    def wordings(self) -> Sequence[tuple[UUID, str]]:
+        """The ids of wordings that wait for a judgement, each with what staff read of it.
+
+        The others follow, once these are judged.
+        """
+        shown = self.answer.proposed[:_MOST_WORDINGS]
+        said = (text("verified-proposed", question=one_line(one.text)) for one in shown)
+        return [(one.phrasing_id, line) for one, line in zip(shown, said, strict=True)]
 
     def changes(self) -> Iterator[tuple[str, str]]:
         """Yield each passage that changed, as it was and as it is: shortened plain text."""

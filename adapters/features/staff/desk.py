@@ -111,10 +111,11 @@ class StaffDesk:
     async def read_offered(
         self, request_id: UUID, clicker: Clicker, incoming: Callable[[str], IncomingMessage]
     ) -> Received | str:
-        """Show the answer that was offered below another one, and count that as a yes.
+        """Show the answer that was offered below another one.
 
-        The question becomes one of its wordings, provided that its asker has pressed. Where that
-        was pressed before, return the reply to the clicker.
+        Its staff are asked whether the question is one more wording of theirs, provided that its
+        asker has pressed, among their own people. Where that was pressed before, return the reply
+        to the clicker.
 
         Args:
             incoming: Returns what the click says, given the question.
@@ -129,8 +130,9 @@ class StaffDesk:
         if answer is None or answer.state is not VerifiedState.CURRENT:
             raise Declined(text("verified-gone"))
         if turn.user_id == clicker.user_id and answer.scope == VerifiedScope.of_turn(turn):
-            await self._staff.answers.add_phrasing(
-                answer.answer_id, turn.user_input, clicker.user_id
+            tenants = await self.review.tenants(clicker.location)
+            await self._staff.answers.propose(
+                answer.answer_id, tenants, turn.user_input, clicker.user_id
             )
         again = replace(
             incoming(turn.user_input),
@@ -154,8 +156,9 @@ class StaffDesk:
         turn = await self._actions.turn(request_id, clicker)
         checked = turn.agent_response.checked
         if checked is not None:
-            await self._staff.answers.drop_phrasing(
-                checked.answer_id, turn.user_input, clicker.user_id
+            tenants = await self.review.tenants(clicker.location)
+            await self._staff.answers.withdraw(
+                checked.answer_id, tenants, turn.user_input, clicker.user_id
             )
 
     # --- the queue ----------------------------------------------------------------------
@@ -206,14 +209,14 @@ class StaffDesk:
     async def take(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
         """Hold a request for half an hour, and return its card."""
         request = await self._request(help_id, reviewer)
-        if not await self._staff.requests.take(help_id, reviewer.user_id):
+        if not await self._staff.requests.take(help_id, reviewer.who.tenants, reviewer.user_id):
             raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
         return await self._card(await self._request(help_id, reviewer), reviewer.user_id)
 
     async def dismiss(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
         """Close a request without an answer, and return its card."""
         request = await self._request(help_id, reviewer)
-        if not await self._staff.requests.dismiss(help_id, reviewer.user_id):
+        if not await self._staff.requests.dismiss(help_id, reviewer.who.tenants, reviewer.user_id):
             raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
         return await self._card(await self._request(help_id, reviewer), reviewer.user_id)
 
@@ -221,7 +224,7 @@ class StaffDesk:
         """Hold a request, and return what its answer is written into."""
         request = await self._request(help_id, reviewer)
         turn = await self.review.turn(request.request_id)
-        if not await self._staff.requests.take(help_id, reviewer.user_id):
+        if not await self._staff.requests.take(help_id, reviewer.who.tenants, reviewer.user_id):
             raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
         return form_of_turn(turn)
 

@@ -1,5 +1,6 @@
 """Who does what staff do, and what they may see of it, checked with each press."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -84,6 +85,10 @@ class StaffReview:
         turn = await self._actions.turn(request_id, clicker)
         await self.admit(reviewer, turn.agent_response.course_id)
         return turn
+
+    async def tenants(self, location: Location) -> Sequence[Tenant]:
+        """Return the tenants of a place; at a personal one those that the person shares."""
+        return [*(await self._desk.here(location)).reader.tenants]
 
     async def tenant(self, location: Location, course_id: str) -> Tenant | None:
         """Return whose staff are asked: the tenant of the place, or one that the asker is in."""

@@ -54,22 +54,31 @@ class VerifiedDesk:
         return form_of_turn(turn)
 
     async def verify(self, request_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
-        """Keep an answer of the bot as staff have checked it, and return what they read."""
+        """Keep an answer of the bot as staff have checked it, and return what they read.
+
+        Where it is an answer of their own, this is its next revision. Where it is another
+        tenant's, such as the owner's of a course that is granted here, theirs stands beside it.
+        """
         turn = await self._review.turn_seen(request_id, reviewer)
         tenant = await self._review.tenant(reviewer.location, turn.agent_response.course_id)
         assert tenant is not None, "only staff of a tenant verify"
         draft = drafted(turn, reviewer, question, said, tenant=tenant)
         checked = turn.agent_response.checked
-        answer_id = checked.answer_id if checked else answer_id_for(f"turn:{request_id}")
-        return await self._keep(answer_id, draft)
+        shown = await self._staff.answers.get(checked.answer_id) if checked else None
+        is_theirs = shown is not None and shown.tenant == tenant
+        name = shown.answer_id if shown and is_theirs else answer_id_for(f"turn:{request_id}")
+        return await self._keep(name, draft)
 
     async def answers(self, reviewer: Reviewer, offset: int = 0) -> Sequence[VerifiedCard]:
-        """Return the answers of a tenant's staff, those to look at again first."""
+        """Return the answers of a tenant's staff, those first about which there is something to do.
+
+        That is to look at one again, then to judge the wordings of others.
+        """
         found: list[VerifiedAnswer] = []
         for course_id in await self._review.courses_of(reviewer):
             for tenant in reviewer.who.tenants:
                 found += await self._staff.answers.all(course_id, tenant)
-        found.sort(key=lambda one: one.state is not VerifiedState.STALE)
+        found.sort(key=lambda one: (one.state is not VerifiedState.STALE, not one.proposed))
         return [VerifiedCard(one) for one in found[offset : offset + AT_ONCE]]
 
     async def number(self, reviewer: Reviewer) -> int:
@@ -104,11 +113,20 @@ class VerifiedDesk:
     async def retire(self, answer_id: UUID, reviewer: Reviewer) -> str:
         """Show an answer no more, and return what they read."""
         await self._current(answer_id, reviewer)
-        await self._staff.answers.retire(answer_id)
+        await self._staff.answers.retire(answer_id, reviewer.who.tenants)
         return text("verified-retired")
 
+    async def judge(self, phrasing_id: UUID, reviewer: Reviewer, *, is_same: bool) -> VerifiedCard:
+        """Keep whether a wording asks what an answer answers, and return the answer's card."""
+        found = await self._staff.answers.of_phrasing(phrasing_id)
+        answer = await self._own(found, reviewer)
+        await self._staff.answers.judge(phrasing_id, reviewer.who.tenants, is_same=is_same)
+        return VerifiedCard(await self._current(answer.answer_id, reviewer))
+
     async def _current(self, answer_id: UUID, reviewer: Reviewer) -> VerifiedAnswer:
-        answer = await self._staff.answers.get(answer_id)
+        return await self._own(await self._staff.answers.get(answer_id), reviewer)
+
+    async def _own(self, answer: VerifiedAnswer | None, reviewer: Reviewer) -> VerifiedAnswer:
         if answer is None or answer.tenant not in reviewer.who.tenants:
             raise Declined(text("verified-gone"))
         await self._review.admit(reviewer, answer.course_id)

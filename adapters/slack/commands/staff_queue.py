@@ -100,6 +100,11 @@ class StaffQueue:
                 return await self._change(press, self._staff.dismiss)
             case Button.RETIRE:
                 return await self._staff.checked.retire(press.name, reviewer)
+            case Button.SAME_QUESTION | Button.OTHER_QUESTION:
+                is_same = button is Button.SAME_QUESTION
+                card = await self._staff.checked.judge(press.name, reviewer, is_same=is_same)
+                blocks = [*verified_blocks(card), more_button(0, of_verified=True)]
+                return {**private_message("", blocks), "replace_original": True}
             case Button.MORE:
                 offset, of_verified = page_of(press.name)
                 showing = self._verified if of_verified else self._queue

@@ -8,7 +8,13 @@ from uuid import UUID
 from adapters.access.choice import Choice
 from adapters.base import EarlierThread
 from adapters.buttons import Button, buttons_under
-from adapters.markdown.footnotes import footnotes, is_by_model, lead_in, remarks
+from adapters.markdown.footnotes import (
+    answered_question,
+    footnotes,
+    is_by_model,
+    lead_in,
+    remarks,
+)
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import split, utf16_length
 from adapters.nearest_sections import Nearest, nearest_to
@@ -174,10 +180,11 @@ def answer(
         looked_at: The title of the course, where it was chosen by what the asker looks at.
         earlier: Where the same question was answered before.
     """
-    posts = _with_table(response.response_text, asked)
+    posts = _with_table(response, asked)
     most = 1 if one_message else _LONGEST_ANSWER
     if posts is None:
-        shown = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
+        said = _body(response.response_text).strip() or _NOTHING
+        shown = _below_question(asked, _below_heading(response, said))
         parts = split(shown, LONGEST_MARKDOWN, count=escaped_length)
         posts = [Post(part) for part in parts]
     left_out = [text("answer-rest-left-out")] if len(posts) > most else []
@@ -200,10 +207,11 @@ def answer(
     return [*posts[:-1], last]
 
 
-def _with_table(markdown: str, asked: str | None) -> list[Post] | None:
+def _with_table(response: AgentResponse, asked: str | None) -> list[Post] | None:
     """Return an answer in one message with a table in it; None: it is shown without."""
-    before, table, after, length = around_table(with_readable_formulas(markdown).text)
-    shown = _below_question(asked, to_slack(before)).strip()
+    readable = with_readable_formulas(response.response_text).text
+    before, table, after, length = around_table(readable)
+    shown = _below_question(asked, _below_heading(response, to_slack(before))).strip()
     below = to_slack(after).strip()
     room = LONGEST_MARKDOWN - length
     if not table or escaped_length(shown) + escaped_length(below) > room:
@@ -230,6 +238,11 @@ def _body(markdown: str) -> str:
 
 def _below_question(asked: str | None, shown: str) -> str:
     return shown if asked is None else f"> {as_written(one_line(asked))}\n\n{shown}"
+
+
+def _below_heading(response: AgentResponse, shown: str) -> str:
+    question = answered_question(response)
+    return f"**{as_written(question)}**\n\n{shown}" if question else shown
 
 
 def _whole_sentences(prose: str) -> int:

@@ -126,7 +126,7 @@ async def verify(office: Office, engine: AsyncEngine, number: int) -> list[Verif
         kept = next(one for one in await answers.all(COURSE) if said_of(name) in one.answer_text)
         sections = {one.headings[-1] for one in kept.citations}
         if sections != {_section(name)}:
-            await answers.retire(kept.answer_id)
+            await answers.retire(kept.answer_id, [kept.tenant])
             continue
         found.append(Verified(name, next(changes), kept))
     return found

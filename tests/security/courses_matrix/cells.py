@@ -29,7 +29,7 @@ def cells(platform: str) -> Iterator[Cell]:
             for role in Role:
                 for place in Place:
                     cell = Cell(surface, relation, role, place)
-                    if _applies(cell, platform):
+                    if applies(cell, platform):
                         yield cell
 
 
@@ -53,7 +53,7 @@ def _is_tried_by(surface: Surface, relation: Relation, platform: str, other: str
     """Return whether the other platform's cross-section has a surface and relation."""
     turn = (SURFACES.index(surface) + list(Relation).index(relation)) % 2
     on_both = any(
-        _applies(Cell(surface, relation, role, place), other) for role in Role for place in Place
+        applies(Cell(surface, relation, role, place), other) for role in Role for place in Place
     )
     return on_both and turn == (platform == DISCORD)
 
@@ -82,7 +82,8 @@ def covered(platform: str) -> frozenset[str]:
     return frozenset(name for names in own for name in names)
 
 
-def _applies(cell: Cell, platform: str) -> bool:
+def applies(cell: Cell, platform: str) -> bool:
+    """Return whether a platform has a cell."""
     surface = cell.surface
     if platform not in surface.platforms or cell.relation not in surface.relations:
         return False

@@ -9,10 +9,11 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from core.help_requests.base import help_id_for
-from core.verified_answers.base import answer_id_for
+from core.verified_answers.base import answer_id_for, phrasing_id_for
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.relations import (
     BONDS,
+    ONE,
     TAUGHT,
     TAUGHT_KINDS,
     TWO,
@@ -21,12 +22,14 @@ from tests.security.courses_matrix.relations import (
     Relation,
     Role,
     heading,
+    near_question,
     taught,
     unreadable,
     withheld,
     withheld_in_public,
     word,
 )
+from tests.security.courses_matrix.stored import Stored
 from tests.security.courses_matrix.witness import Seen, Witness, excerpt
 
 UNKNOWN_COURSE, UNKNOWN_SECTION = "zqiduncharted", "Zqheaduncharted workshop"
@@ -70,6 +73,8 @@ class Lane:
     answer: Any = None
     offered: Any = None
     """A message that the bot offered to answer, before anything was revoked."""
+    form: Any = None
+    """A form of staff that was opened before anything was revoked."""
     typed: set[str] = field(default_factory=set)
     """Words that its person wrote: seeing them again tells nothing."""
     of: str = ""
@@ -107,10 +112,17 @@ class Lane:
         return next((taught(t, c) for t, c in TAUGHT if c == course), taught(*_OTHERS))
 
     @property
+    def stolen(self) -> str:
+        """What staff of another tenant said, of the same course where both read it."""
+        if self.bond.course != "granted":
+            return taught(*_OTHERS)
+        return taught(TWO if self.tenant == ONE else ONE, "granted")
+
+    @property
     def others_taught(self) -> str:
         """What staff of another tenant said, of the same course where its tenant reads it."""
         if self.bond.readable and self.bond.course == "granted":
-            return taught(TWO, "granted")
+            return self.stolen
         return self.taught if not self.bond.readable else taught(*_OTHERS)
 
     def passed_on(self, planted: Mapping[str, UUID], elsewhere: Mapping[str, UUID]) -> UUID:
@@ -168,6 +180,15 @@ def name_of(letter: str, request: UUID) -> UUID:
     return answer_id_for(f"turn:{request}") if letter in "wr" else request
 
 
+def others_name(
+    letter: str, key: str, planted: Mapping[str, UUID], offered: Mapping[str, UUID]
+) -> UUID:
+    """Return the id in a button about what staff of another tenant said, as `taught` names it."""
+    if letter in "yo":
+        return phrasing_id_for(name_of("r", planted[key]), near_question(key))
+    return offered[key] if letter == "v" else name_of(letter, planted[key])
+
+
 async def alike(tell: Callable[[str], Awaitable[str]], named: str, unknown: str) -> None:
     """Raise Unlike when what others have is spoken of otherwise than what there is not.
 
@@ -223,11 +244,24 @@ class Findings:
     missing: list[Finding] = field(default_factory=list)
     """Cells in which something was due and did not come."""
     silent: list[Finding] = field(default_factory=list)
+    changes: list[Finding] = field(default_factory=list)
+    """Rows of other tenants that were written."""
 
 
-async def run(stage: Stage, lanes: Iterable[Lane], cells: Sequence[Cell]) -> Findings:
-    """Try all cells; those that change a whole tenant come last, one by one."""
-    findings, turns = Findings(), asyncio.Semaphore(AT_ONCE)
+async def run(
+    stage: Stage,
+    lanes: Iterable[Lane],
+    cells: Sequence[Cell],
+    stored: Stored | None = None,
+    findings: Findings | None = None,
+) -> Findings:
+    """Try all cells; those that change a whole tenant come last, one by one.
+
+    Args:
+        stored: What each cell must leave as it is; None: it is not looked at.
+        findings: What came of other cells, to which that of these is added.
+    """
+    findings, turns = Findings() if findings is None else findings, asyncio.Semaphore(AT_ONCE)
     by_lane: dict[Any, list[Cell]] = defaultdict(list)
     for cell in cells:
         by_lane[cell.relation, cell.role, cell.place].append(cell)
@@ -238,6 +272,9 @@ async def run(stage: Stage, lanes: Iterable[Lane], cells: Sequence[Cell]) -> Fin
             for cell in mine:
                 if cell.surface.wide is wide and len(findings.silent) < _MOST_SILENT:
                     await _tried(stage, lane, cell, findings)
+                    if stored is not None:
+                        changes = stored.changes()
+                        findings.changes += [Finding(str(cell), one) for one in changes]
 
     listed = sorted(lanes, key=lambda lane: lane.offered is None)  # what was offered vanishes
     await asyncio.gather(*(in_lane(lane, wide=False) for lane in listed))

@@ -77,6 +77,7 @@ class Relation(StrEnum):
     STAFF_ONLY = "locked: askers"
     HIDDEN = "locked: private"
     ANOTHERS = "another's private turn"
+    LENT = "own, granted to others"
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ BONDS = {
     Relation.STAFF_ONLY: Bond(ONE, "own", by_file=True),
     Relation.HIDDEN: Bond(ONE, "own", by_file=True),
     Relation.ANOTHERS: Bond(HOME, "operator"),
+    Relation.LENT: Bond(TWO, "granted"),
 }
 LOCKS = {
     Relation.SWITCHED_OFF: {"excluded": "true"},
@@ -132,6 +134,11 @@ def taught(tenant: str, course: str) -> str:
 def staff_question(key: str) -> str:
     """Return the question that staff answered; `key` is what `taught` returned."""
     return f"When does the group of {word(key, 'asked')} meet?"
+
+
+def near_question(key: str) -> str:
+    """Return a wording of it that is offered the answer."""
+    return f"{staff_question(key)[:-1]} today?"
 
 
 def staff_answer(key: str) -> str:

@@ -8,7 +8,7 @@ DISCORD, SLACK = "discord", "slack"
 BOTH = frozenset({DISCORD, SLACK})
 ROOMS = frozenset({Place.CHANNEL, Place.THREAD})
 ANYWHERE = frozenset(Place)
-PLAIN = frozenset(Relation) - {Relation.HIDDEN, Relation.ANOTHERS}
+PLAIN = frozenset(Relation) - {Relation.HIDDEN, Relation.ANOTHERS, Relation.LENT}
 TURNS = PLAIN - {Relation.SWITCHED_OFF} | {Relation.ANOTHERS}
 SILENT = frozenset({Relation.SWITCHED_OFF})
 UNASKED = SILENT | {relation for relation, bond in BONDS.items() if not bond.readable}
@@ -40,6 +40,8 @@ class Surface:
     """Whether only staff may use it."""
     wide: bool = False
     """Whether it changes what holds in a whole tenant or platform: tried last, one by one."""
+    again: bool = False
+    """Whether all that its person sent is delivered once more, as it was."""
 
 
 def command(name: str, act: str = "", what: str = "", **more: object) -> Surface:

@@ -1,7 +1,7 @@
 """Nothing of a course, its name included, is seen by people who may not read it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -80,10 +80,17 @@ def chosen(extent: str, platform: str) -> list[Cell]:
     return some or cross_section(platform)
 
 
-async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHouse) -> int:
+async def prepare(
+    acts: DiscordActs | SlackActs,
+    house: DiscordHouse | SlackHouse,
+    also: Callable[[Lane], Awaitable[None]] | None = None,
+) -> int:
     """Name owners, let everybody ask, take the grant back; return what was shown before that.
 
     Then what is posted by itself falls due for each course, in the channels chosen for it.
+
+    Args:
+        also: What is done in each lane before the grant is taken back.
     """
     failed = await granting.name_owners(house.bot.folder, house.tenants)
     await asyncio.sleep(granting.FRESH)
@@ -93,6 +100,8 @@ async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHous
     async def one(lane: Lane) -> None:
         async with gate:
             await acts.prepare(lane)
+            if also is not None:
+                await also(lane)
 
     await asyncio.gather(*map(one, house.lanes))
     await asyncio.gather(*map(acts.prepare_offer, filter(is_revoked, house.lanes)))

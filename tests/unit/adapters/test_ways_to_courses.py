@@ -28,7 +28,7 @@ LOOKUPS = {
     "latest_of": {"home.py", "question_context.py"},
 }
 """Methods by which a stored turn or event is found, and the files that check whose it is."""
-TELLS_NO_COURSE = {"tenants_with_courses", "are_of_one_organisation", "is_owned_by"}
+TELLS_NO_COURSE = {"tenants_with_courses", "organised_with", "is_owned_by"}
 
 
 def imported(tree: ast.Module) -> set[str]:

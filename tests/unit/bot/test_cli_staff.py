@@ -1,6 +1,7 @@
 """`glossator queue` and `glossator verified`: what waits for the staff, and what they verified."""
 
 import asyncio
+import re
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -26,6 +27,8 @@ pytestmark = pytest.mark.costly
 HOME = Tenant("slack", "T1")
 ANSWER = UUID(int=7)
 SAID = "It is the largest key [1]."
+QUESTION = "What is at the root of a heap?"
+WORDINGS = ("Which key is the root?", "Which key is not the root?")
 
 
 @pytest.fixture
@@ -43,7 +46,7 @@ async def _fill(file: Path) -> None:
     cited = VerifiedCitation(1, chunk().content_text, chunk())
     draft = Draft(
         course_id="algorithms",
-        question="What is at the root of a heap?",
+        question=QUESTION,
         answer_text=SAID,
         citations=(cited,),
         scope=VerifiedScope(),
@@ -54,7 +57,8 @@ async def _fill(file: Path) -> None:
     answers = VerifiedAnswers(engine)
     await answers.save(ANSWER, draft)
     await answers.save(ANSWER, replace(draft, answer_text=f"{SAID} Always."))
-    await answers.add_phrasing(ANSWER, "Which key is the root?", "reader-1")
+    for wording in WORDINGS:
+        await answers.propose(ANSWER, [HOME], wording, "reader-1")
     await engine.dispose()
 
 
@@ -94,7 +98,13 @@ def test_what_was_verified_is_listed_shown_and_retired(shell: CommandLine) -> No
     assert listed.startswith(f"{ANSWER}  slack:T1  Checked ")
     shown = shell.here("verified", "show", str(ANSWER)).out
     assert f"{SAID} Always." in shown
-    assert "Also asked as: Which key is the root?" in shown
+    same, other = re.findall(r"May ask the same, (.{36}): ", shown)
+    assert shell.here("verified", "same", same).out == f"It asks the same as: {QUESTION}\n"
+    said = shell.here("verified", "other", other).out
+    assert said == f"It asks something else than: {QUESTION}\n"
+    shown = shell.here("verified", "show", str(ANSWER)).out
+    assert f"Also asked as: {WORDINGS[0]}" in shown
+    assert WORDINGS[1] not in shown
     [fields] = documented()["verified"]
     [told] = shell.here("verified", "list", "algorithms", "--json").json
     assert [*told, "revisions"] == fields
@@ -116,6 +126,13 @@ def test_an_unknown_course_is_a_mistake(shell: CommandLine, arguments: tuple[str
     done = shell.here(*arguments)
     assert done.code == 2
     assert "no course called algorithm" in done.sentence
+
+
+def test_an_unknown_wording_is_a_mistake(shell: CommandLine) -> None:
+    for what in ("same", "other"):
+        done = shell.here("verified", what, str(uuid4()))
+        assert done.code == 2
+        assert "There is no wording" in done.sentence
 
 
 def test_an_unknown_answer_is_a_mistake(shell: CommandLine) -> None:

@@ -7,8 +7,8 @@ from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.discord.asking import Asking
 from tests.security.courses_matrix.discord.meeting import Meeting
 from tests.security.courses_matrix.discord.setting import Setting
-from tests.security.courses_matrix.discord.teaching import Teaching
 from tests.security.courses_matrix.discord.using import CHOICE, NEARBY, REQUEST, request_of
+from tests.security.courses_matrix.discord.writing import Writing
 from tests.security.courses_matrix.matrix import (
     UNKNOWN_SECTION,
     Lane,
@@ -36,15 +36,17 @@ _UNKNOWN: Json = {"question": FIRST, "section": UNKNOWN_SECTION, "private": True
 """What is refused with the nearest section on a button, whatever the book says."""
 
 
-class DiscordActs(Asking, Meeting, Setting, Teaching):
+class DiscordActs(Asking, Meeting, Setting, Writing):
     """Does what people do; all that comes of it is in the house's witness."""
 
     async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
         """Try a cell, and wait until the bot has answered."""
         surface = cell.surface
-        quiet = lane.relation in surface.silent
+        quiet, sent = lane.relation in surface.silent, len(self.house.sent)
         more = {"quiet": quiet, "mark": mark}
         await getattr(self, f"_{surface.act}")(lane, surface.what, **more)
+        if surface.again:
+            await self.house.deliver_again(lane.user, sent)
         wanted = due(cell)
         if wanted is not None:  # an edit may follow the first text
             await self._patiently(lambda: self._came(lane, mark, wanted))

@@ -63,6 +63,10 @@ class DiscordHouse:
         self.tenants = {tenant: f"discord:{guild.id}" for tenant, guild in self.guilds.items()}
         self.lanes: list[Lane] = []
         self._people = 0
+        self.aside = HOME
+        """The tenant in which a question is asked to see that the bot has come so far."""
+        self.sent: list[tuple[str, Any]] = []
+        """What the bot was told that people did: their ids, each with what can be told again."""
         self.world.watch(self._hear)
 
     def person(self, tenant: str, role: Role = Role.STUDENT) -> User:
@@ -142,7 +146,7 @@ class DiscordHouse:
 
     async def barrier(self) -> None:
         """Wait until a question that is asked now, elsewhere, is answered."""
-        person, room = self.person(HOME), self.room(HOME)
+        person, room = self.person(self.aside), self.room(self.aside)
         mark = self.witness.mark()
         await self.world.say(person, room, f"<@{self.world.bot.id}> {FIRST}")
         places = frozenset({str(room.id)})
@@ -163,8 +167,17 @@ class DiscordHouse:
                 found |= {f"user {user.id}": tenant, str(direct.id): tenant}
         return found
 
+    async def deliver_again(self, user: User, since: int) -> None:
+        """Tell the bot once more what a person did since, and wait until it has come so far."""
+        for author, event in self.sent[since:]:
+            if author == str(user.id):
+                self.world.tell(event)
+        await self.barrier()
+
     def _hear(self, event: Event) -> None:
         channel, message = event.channel, event.message
+        if (author := _author(event)) is not None:
+            self.sent.append((author, event))
         if channel is None or (message is not None and message.text == HOLDER):
             return
         root = channel.parent if channel.thread and channel.parent else channel
@@ -178,6 +191,16 @@ class DiscordHouse:
             self.witness.note([root.id, *whom], text, public=False, modal=modal)
         elif event.name.startswith("THREAD_"):
             self.witness.note([root.id], channel.name, public=True)
+
+
+def _author(event: Event) -> str | None:
+    """Return whose deed an event is; None: it is nothing that a person did."""
+    if event.name == "INTERACTION_CREATE":
+        data = event.data
+        return str((data.get("member") or data)["user"]["id"])
+    if event.name == "MESSAGE_CREATE" and event.message is not None:
+        return str(event.message.author.id)
+    return None
 
 
 def _shown(message: Message) -> str:

@@ -14,6 +14,7 @@ from tests.security.courses_matrix.relations import (
     TAUGHT,
     TWO,
     heading,
+    near_question,
     staff_answer,
     staff_question,
     taught,
@@ -46,8 +47,9 @@ class Teaching(Pressing):
             await self._replied(self._use(owner, room, "course queue", {"cards": "post here"}))
             await self._clicked_by(person, room, f"gl:k:{request}")
             await self._written(owner, room, f"gl:c:{request}", key)
-            near = {"question": f"{staff_question(key)[:-1]} today?"}
+            near = {"question": near_question(key)}
             self.offered[key] = await self._turn(person, room, near, _OFFERED)
+            await self._clicked_by(person, room, f"gl:v:{self.offered[key]}")
             await self._replied(await self._policy_of(owner, room, key))
             listed = self._use(owner, room, "course policy list", {})
             await self._replied(listed)

@@ -25,8 +25,8 @@ from tests.security.courses_matrix.relations import (
 from tests.security.courses_matrix.slack.asking import Asking
 from tests.security.courses_matrix.slack.meeting import Meeting
 from tests.security.courses_matrix.slack.setting import Setting
-from tests.security.courses_matrix.slack.teaching import Teaching
 from tests.security.courses_matrix.slack.using import CHOICE, NEARBY
+from tests.security.courses_matrix.slack.writing import Writing
 from tests.wire.bot_process import PATIENCE
 from tests.wire.slack import View
 
@@ -39,14 +39,16 @@ _UNKNOWN = f'private in "{UNKNOWN_SECTION}" {FIRST}'
 """What is refused with the nearest section on a button, whatever the book says."""
 
 
-class SlackActs(Asking, Meeting, Setting, Teaching):
+class SlackActs(Asking, Meeting, Setting, Writing):
     """Does what people do; all that comes of it is in the house's witness."""
 
     async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
         """Try a cell, and wait until the bot has answered."""
         surface = cell.surface
-        quiet = lane.relation in surface.silent
+        quiet, sent = lane.relation in surface.silent, len(self.house.sent)
         await getattr(self, f"_{surface.act}")(lane, surface.what, quiet=quiet, mark=mark)
+        if surface.again:
+            await self.house.deliver_again(lane.user, sent)
         wanted = due(cell)
         if wanted is not None:  # an edit may follow the first text
             await self._patiently(lambda: self._came(lane, mark, wanted))

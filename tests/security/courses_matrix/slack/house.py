@@ -38,6 +38,7 @@ from tests.wire.slack import (
     Workspace,
 )
 from tests.wire.slack.payloads import message_payload
+from tests.wire.slack.state import Dispatch
 from tests.wire.slack_bot import COMMANDS, SIGNS, BotProcess, Trial, is_finished
 from tests.wire.slack_installs import install
 
@@ -61,7 +62,12 @@ class SlackHouse:
         self.lanes: list[Lane] = []
         self.tutors: dict[str, list[User]] = {}
         self._people = 0
+        self.aside = HOME
+        """The tenant in which a question is asked to see that the bot has come so far."""
+        self.sent: list[tuple[str, Any]] = []
+        """What the bot was told that people did: their ids, each with what can be told again."""
         self.world.watch(self._hear)
+        self.world.listen(self._note_sent)
 
     def person(self, tenant: str, role: Role = Role.STUDENT) -> User:
         """Return a new member of a workspace."""
@@ -137,9 +143,10 @@ class SlackHouse:
 
     async def barrier(self) -> None:
         """Wait until a question that is asked now, elsewhere, is answered."""
-        person = self.person(HOME)
-        room, mark = self.room(HOME, person), self.witness.mark()
-        await self.world.say(person, room, f"<@{self.world.bot.id}> {FIRST}")
+        person = self.person(self.aside)
+        room, mark = self.room(self.aside, person), self.witness.mark()
+        bot = self.installed[self.aside].bot
+        await self.world.say(person, room, f"<@{bot.id}> {FIRST}")
         await self.until(
             lambda: any(
                 isinstance(seen.subject, Message) and is_answer(seen.subject)
@@ -153,6 +160,18 @@ class SlackHouse:
         found = {c.id: by_workspace[c.workspaces[0].id] for c in self.world.channels.values()}
         users = self.world.users.values()
         return found | {f"user {user.id}": by_workspace[user.workspace.id] for user in users}
+
+    async def deliver_again(self, user: User, since: int) -> None:
+        """Tell the bot once more what a person did since, and wait until it has come so far."""
+        for author, dispatch in self.sent[since:]:
+            if author == user.id:
+                self.world.emit(dispatch)
+        await self.barrier()
+
+    def _note_sent(self, dispatch: Dispatch) -> None:
+        event = dispatch.payload.get("event") or {}
+        author = dispatch.interaction.user.id if dispatch.interaction else event.get("user")
+        self.sent.append((str(author), dispatch))
 
     def _hear(self, change: Change) -> None:
         subject = change.subject

@@ -16,6 +16,7 @@ from tests.security.courses_matrix.relations import (
     Relation,
     Role,
     heading,
+    near_question,
     staff_answer,
     staff_question,
     taught,
@@ -50,8 +51,9 @@ class Teaching(Pressing):
             await self._told_by(owner, self.house.room(tenant), "/course", "queue post")
             await self._answered_alone(asker, "gl:k", str(self.planted[key]))
             await self._checked(staff, answer, key)
-            near = await self._answered(asker, f"{staff_question(key)[:-1]} today?")
+            near = await self._answered(asker, near_question(key))
             self.offered[key] = self._request_of(near, _OFFERED)
+            await self._clicked(asker, "gl:v", str(self.offered[key]))
             await self._have_policy(staff, key)
             self.policies[key] = _KEY.findall(await self._told(staff, "/course", "policy list"))[-1]
             await self._told(staff, "/course", "radar post")

@@ -61,7 +61,7 @@ async def home(house: House) -> Any:
     answers, name = VerifiedAnswers(house.engine), uuid4()
     yield answers, name
     for answer in await answers.all("arden"):
-        await answers.retire(answer.answer_id)
+        await answers.retire(answer.answer_id, [answer.tenant])
 
 
 async def verified(home: Any, **changes: Any) -> None:
@@ -125,12 +125,22 @@ async def test_what_a_question_has_nothing_to_do_with_is_not_offered(
     assert (answer.checked, answer.offered, judge.asked) == (None, (), 0)
 
 
-async def test_a_wording_that_was_added_counts_as_the_question(house: House, home: Any) -> None:
+async def test_a_wording_counts_as_the_question_once_staff_confirm_it(
+    house: House, home: Any
+) -> None:
     await verified(home)
     answers, name = home
-    await answers.add_phrasing(name, LIKE, "reader-2")
-    answer = await house.agent(stages=[stage_of(house)]).answer(asking(LIKE))
+    assert await answers.propose(name, [HOME], LIKE, "reader-2")
+    agent = house.agent(stages=[stage_of(house)])
+    assert (await agent.answer(asking(LIKE))).checked is None
+    (kept,) = await answers.current("arden")
+    (wording,) = kept.proposed
+    await answers.judge(wording.phrasing_id, [HOME], is_same=True)
+    answer = await agent.answer(asking(LIKE))
     assert answer.checked is not None
+    assert answer.checked.question == COVERED
+    await answers.judge(wording.phrasing_id, [HOME], is_same=False)
+    assert (await agent.answer(asking(LIKE))).checked is None
 
 
 async def test_the_staff_of_a_tenant_that_does_not_own_the_course_speak_to_their_own(
@@ -231,7 +241,7 @@ async def test_a_model_is_not_given_what_does_not_hold(house: House, home: Any, 
     await verified(home, tenant=GUEST if how == "of other staff" else HOME)
     answers, name = home
     if how == "retired":
-        await answers.retire(name)
+        await answers.retire(name, [HOME])
     if how == "stale":
         because = StaleBecause.SECTION_CHANGED
         await write(house.engine, lambda db: mark_stale(db, name, because, (), now()))
@@ -266,7 +276,7 @@ async def test_what_staff_said_is_not_carried_into_the_next_answer(house: House,
     first = await agent.answer(asking(LIKE, session_id=session))
     assert first.grounding_chunks[0].verified_on is not None
     answers, name = home
-    await answers.retire(name)
+    await answers.retire(name, [HOME])
     writer = ScriptedGenerator(quoting_the_staff)
     await house.agent(writer, stages=[stage_of(house)]).answer(
         asking("And why does the keeper do that?", session_id=session)
