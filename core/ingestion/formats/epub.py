@@ -12,9 +12,17 @@ from xml.etree.ElementTree import Element, ParseError
 from selectolax.lexbor import LexborHTMLParser
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
+from core.ingestion.document import (
+    Block,
+    BlockKind,
+    BlockRole,
+    Omission,
+    ParsedDocument,
+    document_of,
+)
 from core.ingestion.formats.containers import check_sizes
 from core.ingestion.formats.decoding import decode_text
+from core.ingestion.formats.html.blocks import role_of
 from core.ingestion.formats.html.reader import parse_html
 
 _CONTAINER = "META-INF/container.xml"
@@ -52,6 +60,8 @@ class _Book:
         self._archive = archive
         self._names = set(archive.namelist())
         self._warnings: dict[str, None] = {}
+        self._left_out: list[Omission] = []
+        self._roles: dict[str, BlockRole] = {}
         roots = [one.get("full-path") or "" for one in _named(self._xml(_CONTAINER), "rootfile")]
         if not roots:
             raise UnsupportedDocument("is an e-book that names no content")
@@ -63,6 +73,7 @@ class _Book:
     def document(self) -> ParsedDocument:
         """Return its text."""
         blocks = [block for path in self._spine() for block in self._page(path)]
+        self._left_out += self._outside()
         language, author = self._about("language"), self._about("creator")
         metadata = {"language": language, "author": author}
         return document_of(
@@ -70,6 +81,7 @@ class _Book:
             blocks,
             metadata={name: value for name, value in metadata.items() if value},
             warnings=self._warnings,
+            left_out=self._left_out,
         )
 
     def _spine(self) -> Iterator[str]:
@@ -94,14 +106,19 @@ class _Book:
                 yield path
 
     def _page(self, path: str) -> Iterator[Block]:
-        page = parse_html(self._markup(path))
+        page = parse_html(self._markup(path), is_book=True)
+        role = self._roles.get(path, BlockRole.TEXT)
         for warning in page.warnings:
             self._warnings[warning] = None
         title = self._titles.get(path)
+        for missing in page.left_out:
+            where = missing.where or f'in "{title or posixpath.basename(path)}"'
+            self._left_out.append(replace(missing, where=where))
         if page.blocks and title and page.blocks[0].kind is not BlockKind.HEADING:
             yield Block(BlockKind.HEADING, title, 1)
         for block in page.blocks:
-            yield replace(block, anchor=None)  # no address leads into an e-book
+            own = role if block.role is BlockRole.TEXT else block.role
+            yield replace(block, anchor=None, role=own)  # no address leads into an e-book
 
     def _markup(self, path: str) -> str:
         """Return a page as HTML: without its DTD, and with the elements that XML leaves empty."""
@@ -116,16 +133,45 @@ class _Book:
             if path not in self._names:
                 continue
             if "nav" in (item.get("properties") or "").split():
-                pairs = _links(self._markup(path))
+                pairs = self._navigation(path)
             elif item.get("media-type") == "application/x-dtbncx+xml":
                 pairs = _points(self._xml(path, forbid_dtd=False))
             else:
                 continue
             folder = posixpath.dirname(path)
             for href, title in pairs:
-                page = posixpath.normpath(posixpath.join(folder, unquote(urldefrag(href).url)))
-                found.setdefault(page, title)
+                found.setdefault(_page_of(href, folder), title)
         return found
+
+    def _navigation(self, path: str) -> Iterator[tuple[str, str]]:
+        """Yield the links of the table of contents; keep what the landmarks say of pages."""
+        folder = posixpath.dirname(path)
+        for nav in LexborHTMLParser(self._markup(path)).css("nav"):
+            kinds = (nav.attributes.get("epub:type") or "toc").split()
+            for link in nav.css("a[href]"):
+                href = link.attributes.get("href") or ""
+                if "toc" in kinds:
+                    yield href, " ".join(link.text().split())
+                elif "landmarks" in kinds and not urldefrag(href).fragment:
+                    role = role_of((link.attributes.get("epub:type") or "").split())
+                    if role:
+                        self._roles[_page_of(href, folder)] = role
+
+    def _outside(self) -> Iterator[Omission]:
+        """Yield the pages that are in the archive and not in the reading order."""
+        read = {reference.get("idref") for reference in _named(self._package, "itemref")}
+        for item in _named(self._package, "item"):
+            path = self._path(item.get("href") or "")
+            is_navigation = "nav" in (item.get("properties") or "").split()
+            if item.get("id") in read or item.get("media-type") not in _PAGES or is_navigation:
+                continue
+            if path in self._names:
+                words = (
+                    len(parsed.text(separator=" ").split())
+                    if (parsed := LexborHTMLParser(self._markup(path)).body)
+                    else 0
+                )
+                yield Omission("page outside the reading order", posixpath.basename(path), words)
 
     def _path(self, href: str) -> str:
         return posixpath.normpath(posixpath.join(self._folder, unquote(href)))
@@ -151,9 +197,8 @@ def _named(root: Element, name: str) -> Iterator[Element]:
     return (one for one in root.iter() if str(one.tag).rpartition("}")[2] == name)
 
 
-def _links(page: str) -> Iterator[tuple[str, str]]:
-    for link in LexborHTMLParser(page).css("nav a[href]"):
-        yield link.attributes.get("href") or "", " ".join(link.text().split())
+def _page_of(href: str, folder: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, unquote(urldefrag(href).url)))
 
 
 def _points(root: Element) -> Iterator[tuple[str, str]]:

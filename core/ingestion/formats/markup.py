@@ -1,7 +1,7 @@
 """Writes code, tables and entries the one way in which every parser hands them on."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.ingestion.document import EntryPart
 from core.markdown import writing
@@ -9,6 +9,15 @@ from core.markdown.spans import code_spans
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _BLANKS = re.compile(r"\s+")
+_LONE_SHIFT = re.compile(
+    r"(?:\{\})?\s*([\^_])\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\circ|\w|[-+*]|\\(?:text|mathrm)\{[^{}]*\}))"
+)
+_RAISED = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
+_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_RAISED_FOR_LOOKS = frozenset(
+    {"st", "nd", "rd", "th", "®", "™", "©", "TM", "º", "ª", "*", "†", "‡"}
+)
+"""What means the same on the line."""
 
 
 class Entries:
@@ -46,6 +55,39 @@ def inline_code(code: str) -> str:
     """Return code of a format in which any blanks are one, between backticks."""
     code = _BLANKS.sub(" ", code).strip()
     return writing.code_span(code) if code else ""
+
+
+def raised(text: str) -> str:
+    """Return superscript as plain text that keeps its meaning: `⁶`, `⁻¹`, `^(2,5)`; `th` stays."""
+    text = _BLANKS.sub(" ", text).strip()
+    return text if text in _RAISED_FOR_LOOKS else _shifted(text, _RAISED, "^")
+
+
+def lowered(text: str) -> str:
+    """Return subscript as plain text that keeps its meaning: `₂`, `_(max)`."""
+    return _shifted(_BLANKS.sub(" ", text).strip(), _LOWERED, "_")
+
+
+def _shifted(text: str, signs: Mapping[int, int], mark: str) -> str:
+    if all(ord(character) in signs for character in text):
+        return text.translate(signs)
+    is_enclosed = text[0] == "(" and text[-1] == ")"
+    return mark + text if is_enclosed else f"{mark}({text})"
+
+
+def shifted_formula(body: str) -> str | None:
+    """Return a formula that only raises or lowers what stands before it, as plain text; else none.
+
+    `10$^6$` and `H$_2$O` are words with a raised or lowered part.
+    """
+    found = _LONE_SHIFT.fullmatch(body.strip())
+    if found is None:
+        return None
+    inner = (found[2] or found[3] or "").replace(r"\circ", "°").strip()
+    if inner == "°":
+        return "°"
+    inner = re.sub(r"\\(?:text|mathrm|rm)\s*\{?([^{}\\]*)\}?", r"\1", inner)
+    return None if "\\" in inner else (raised if found[1] == "^" else lowered)(inner)
 
 
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:

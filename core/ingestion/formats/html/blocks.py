@@ -1,17 +1,27 @@
 """Walks the main content of a web page and writes down its blocks in reading order."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from core.ingestion.document import Block, BlockKind, BlockRole
+from core.ingestion.document import Block, BlockKind, BlockRole, Omission
 from core.ingestion.formats.html.code import code_language, code_text
 from core.ingestion.formats.html.math import Formula, formula_of
+from core.ingestion.formats.html.panels import PagePanels, unfolded
 from core.ingestion.formats.html.tables import is_layout, table_rows
-from core.ingestion.formats.html.visibility import is_hidden
-from core.ingestion.formats.markup import Entries, fenced, inline_code, pipe_table
+from core.ingestion.formats.html.visibility import declarations, is_hidden, is_struck, unread_as
+from core.ingestion.formats.list_labels import counted
+from core.ingestion.formats.markup import (
+    Entries,
+    fenced,
+    inline_code,
+    lowered,
+    pipe_table,
+    raised,
+)
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_TAGS = frozenset(
@@ -27,7 +37,18 @@ _BLOCK_TAGS = frozenset(
             "dd",
             "details",
         ),
-        *("div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header"),
+        *(
+            "button",
+            "div",
+            "dl",
+            "dt",
+            "fieldset",
+            "figcaption",
+            "figure",
+            "footer",
+            "form",
+            "header",
+        ),
         *("hgroup", "hr", "legend", "li", "main", "p", "search", "section", "summary", "tbody"),
         *("td", "tfoot", "th", "thead", "tr"),
     }
@@ -37,37 +58,101 @@ _ROLES = {
     "caption": BlockRole.CAPTION,
     "footer": BlockRole.BOILERPLATE,
 }
-_PERMALINKS = frozenset({"", "#", "¶", "§", "🔗"})
+_PERMALINKS = frozenset({"", "#", "¶", "§", "🔗", "↩", "↩︎", "↵", "⏎", "↑"})
 _TEX = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _DISPLAY_FORMULA = re.compile(r"\$\$[^$]+\$\$")
-_ORDINAL = frozenset({"st", "nd", "rd", "th", "®", "™", "tm"})
+_NOTE_LINKS = frozenset({"noteref", "doc-noteref", "footnote-ref", "footnote-reference"})
+_LIST_SHAPES = {
+    "a": "lowerLetter",
+    "A": "upperLetter",
+    "i": "lowerRoman",
+    "I": "upperRoman",
+    "lower-alpha": "lowerLetter",
+    "upper-alpha": "upperLetter",
+    "lower-latin": "lowerLetter",
+    "upper-latin": "upperLetter",
+    "lower-roman": "lowerRoman",
+    "upper-roman": "upperRoman",
+    "decimal-leading-zero": "decimalZero",
+}
+"""The formats of numbers by what `type` and the style of a list call them."""
+_EPUB_ROLES = {
+    **dict.fromkeys(("toc", "landmarks", "page-list", "loi", "lot", "index"), BlockRole.NAVIGATION),
+    **dict.fromkeys(
+        ("titlepage", "halftitlepage", "copyright-page", "dedication", "cover", "imprint"),
+        BlockRole.FRONT_MATTER,
+    ),
+    **dict.fromkeys(("practices", "assessment", "assessments", "qna"), BlockRole.EXERCISE),
+}
+"""What the parts of an e-book are for, by the names that EPUB gives them."""
+_MOST_NAMED = 60
+_LONGEST_MARK = 12
+_ANCESTORS = 4
 
 
 def html_blocks(
-    root: LexborNode, *, tex_in_text: bool = False, left_out: frozenset[int] = frozenset()
+    root: LexborNode,
+    *,
+    tex_in_text: bool = False,
+    left_out: frozenset[int] = frozenset(),
+    missing: list[Omission] | None = None,
 ) -> list[Block]:
-    r"""Return the visible blocks below `root`.
+    r"""Return the visible blocks below `root`, and what a click unfolds.
 
     Args:
         tex_in_text: `\(x\)` and `\[x\]` in the text are formulas, because the page loads a
             script that draws them.
         left_out: `mem_id` of the elements to skip.
+        missing: takes up what is not read below `root`.
     """
-    walk = _Walk(tex_in_text, left_out)
+    found: list[Omission] = [] if missing is None else missing
+    walk = _Walk(tex_in_text, left_out, unfolded(root), _notes(root), found)
     walk.children(root)
     walk.flush()
     return walk.blocks
 
 
+@dataclass(slots=True)
+class _List:
+    """A list that is being read: the number of its next item, none for a bullet."""
+
+    number: int | None = None
+    step: int = 1
+    shape: str = "decimal"
+
+    def marker(self, value: str) -> str:
+        """Return what stands before the next item; `value` is its own number, if it has one."""
+        if self.number is None:
+            return "- "
+        if value.isascii() and value.isdigit() and len(value) < 6:
+            self.number = int(value)
+        label = counted(self.number, self.shape)
+        self.number += self.step
+        return f"{label}. "
+
+
 class _Walk:
     """The blocks so far and the inline text that waits for its block to end."""
 
-    def __init__(self, tex_in_text: bool, left_out: frozenset[int]) -> None:
+    def __init__(
+        self,
+        tex_in_text: bool,
+        left_out: frozenset[int],
+        panels: PagePanels,
+        notes: "_Notes",
+        missing: list[Omission],
+    ) -> None:
         self.blocks: list[Block] = []
         self._tex_in_text = tex_in_text
         self._left_out = left_out
+        self._panels = panels
+        self._notes = notes
+        self._missing = missing
+        self._under = ""
+        self._note = ""
+        """The mark of the note whose first words come next."""
         self._inline: list[str] = []
-        self._counters: list[int | None] = []
+        self._counters: list[_List] = []
         self._marker = ""
         self._terms = ""
         self._entries = Entries()
@@ -86,6 +171,10 @@ class _Walk:
         self._inline.clear()
         if not text:
             return
+        if self._note:
+            own = re.match(rf"(?:[\[(]?{re.escape(self._note)}(?!\w))?[\s.):\]]*", text)
+            text = f"[{self._note}] {text[own.end() if own else 0 :]}"
+            self._note = ""
         if self._terms:
             text, self._terms = f"{self._terms}: {text}", ""
         if _DISPLAY_FORMULA.fullmatch(text):
@@ -117,13 +206,30 @@ class _Walk:
             self._text(node.text_content or "")
         elif (formula := formula_of(node)) is not None:
             self._formula(formula)
-        elif node.mem_id not in self._left_out and not is_hidden(node):
+        elif node.mem_id in self._left_out or node.mem_id in self._panels.tabs:
+            pass
+        elif is_hidden(node):
+            self._miss(unread_as(node), node)
+        elif is_struck(node):
+            self._miss("struck text", node)
+        else:
+            if title := self._panels.titles.get(node.mem_id):
+                self.flush()
+                self._add(BlockKind.PARAGRAPH, title, len(self._counters))
             self._element(node, node.tag or "")
+
+    def _miss(self, kind: str, node: LexborNode | None = None) -> None:
+        """Count an element that is not read."""
+        if kind:
+            words = len(node.text(separator=" ").split()) if node is not None else 0
+            where = f'under "{self._under}"' if self._under else ""
+            self._missing.append(Omission(kind, where, words))
 
     def _element(self, node: LexborNode, tag: str) -> None:
         match tag:
             case "pre":
                 self.flush()
+                self._miss_struck(node)
                 self._add(BlockKind.CODE, fenced(code_text(node), code_language(node)))
             case "table" if not is_layout(node):
                 self._table(node)
@@ -136,6 +242,7 @@ class _Walk:
             case "dt":
                 self._term(node)
             case "code" | "tt" | "samp":
+                self._miss_struck(node)
                 self._inline.append(inline_code(code_text(node)))
             case "br":
                 self._inline.append("\n")
@@ -143,13 +250,24 @@ class _Walk:
                 self._link(node)
             case "sup":
                 self._superscript(node)
-            case "rt" | "rp":
-                pass
+            case "sub":
+                if text := self._inner_text(node):
+                    self._inline.append(lowered(text))
+            case "q":
+                self._inline.append("“")
+                self.children(node)
+                self._inline.append("”")
+            case "img":
+                self._picture(node)
+            case "rt" | "rp" | "epub:case":
+                pass  # how it is spoken; another form of what stands in `epub:default`
             case _ if tag in _HEADINGS:
                 self._heading(node, _HEADINGS[tag])
             case _ if tag in _BLOCK_TAGS or tag == "table":
                 self.flush()
-                with self._as(_ROLES.get(tag, self._role)):
+                self._note = self._notes.marks.get(node.attributes.get("id") or "", self._note)
+                role = _ROLES.get(tag) or role_of(_kinds(node)) or self._role
+                with self._as(role):
                     self.children(node)
                     self.flush()
             case _:
@@ -169,12 +287,17 @@ class _Walk:
 
     def _inner_text(self, node: LexborNode) -> str:
         """Return the text of an element whose own blocks do not count, as one line."""
-        blocks = html_blocks(node, tex_in_text=self._tex_in_text)
-        return " ".join(" ".join(block.text for block in blocks).split())
+        walk = _Walk(self._tex_in_text, self._left_out, self._panels, self._notes, self._missing)
+        walk._under = self._under
+        walk.children(node)
+        walk.flush()
+        return " ".join(" ".join(block.text for block in walk.blocks).split())
 
     def _heading(self, node: LexborNode, level: int) -> None:
         self.flush()
         if text := self._inner_text(node):
+            short = text[:_MOST_NAMED].rstrip()
+            self._under = short if len(short) == len(text) else f"{short}…"
             anchor = _own_anchor(node) or self._empty_anchor or _parent_anchor(node)
             self._add(BlockKind.HEADING, text, level, anchor)
 
@@ -188,9 +311,7 @@ class _Walk:
     def _list(self, node: LexborNode) -> None:
         self.flush()
         self._lone_terms()
-        start = node.attributes.get("start") or "1"
-        first = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1
-        self._counters.append(first if node.tag == "ol" else None)
+        self._counters.append(_numbering(node) if node.tag == "ol" else _List())
         self.children(node)
         self.flush()
         self._counters.pop()
@@ -221,29 +342,140 @@ class _Walk:
 
     def _item(self, node: LexborNode) -> None:
         self.flush()
-        number = self._counters[-1] if self._counters else None
-        self._marker = "- " if number is None else f"{number}. "
-        if number is not None:
-            self._counters[-1] = number + 1
+        counter = self._counters[-1] if self._counters else _List()
+        self._marker = counter.marker(node.attributes.get("value") or "")
         self.children(node)
         self.flush()
         self._marker = ""
 
     def _link(self, node: LexborNode) -> None:
-        if node.text().strip() not in _PERMALINKS:
+        if mark := self._notes.references.get(node.mem_id):
+            self._inline.append(f"[{mark}]")
+        elif node.mem_id in self._notes.returns:
+            self._note = self._note or self._notes.returns[node.mem_id]
+        elif node.text().strip() not in _PERMALINKS:
             self._linked += len(" ".join(node.text().split()))
             self.children(node)
         elif node.css_first("img") is None:
             self._empty_anchor = _own_anchor(node) or self._empty_anchor
+        else:
+            self.children(node)
 
     def _superscript(self, node: LexborNode) -> None:
-        """Write an exponent as such; 10 to the 6th must not become 106."""
-        if node.css_first("a") is not None:
-            return
-        text = self._inner_text(node)
-        after_word = bool(self._inline) and self._inline[-1][-1:].strip() != ""
-        exponent = after_word and text.lower() not in _ORDINAL and len(text) <= 12
-        self._inline.append(f"^{text}" if exponent and text else text)
+        """Write an exponent as such; a link to a source, as of an encyclopedia, is left out."""
+        if (link := node.css_first("a")) is not None:
+            if link.mem_id in self._notes:
+                self._link(link)
+        elif text := self._inner_text(node):
+            self._inline.append(raised(text))
+
+    def _picture(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        if "emoji" in (attributes.get("class") or "").split():
+            self._inline.append(attributes.get("alt") or "")
+        elif attributes.get("alt") != "" and attributes.get("role") not in {"presentation", "none"}:
+            self._miss("picture")
+
+    def _miss_struck(self, code: LexborNode) -> None:
+        for struck in code.css("del,s,strike"):
+            self._miss("struck text", struck)
+
+
+def _numbering(node: LexborNode) -> _List:
+    """Return how an ordered list counts."""
+    attributes = node.attributes
+    style = declarations(attributes.get("style"))
+    named = style.get("list-style-type") or style.get("list-style") or ""
+    shape = _LIST_SHAPES.get(named) or _LIST_SHAPES.get(attributes.get("type") or "", "decimal")
+    backwards = "reversed" in attributes
+    start = attributes.get("start") or ""
+    if start.isascii() and start.isdigit() and len(start) < 6:
+        first = int(start)
+    else:
+        first = sum(child.tag == "li" for child in _children(node)) if backwards else 1
+    return _List(first, -1 if backwards else 1, shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """The links between a text and its notes."""
+
+    marks: Mapping[str, str]
+    """The mark of each note that says of itself that it is one, by its id."""
+    references: Mapping[int, str]
+    """The mark of a note, by the `mem_id` of the link that leads to it."""
+    returns: Mapping[int, str]
+    """The same for the links that lead back; empty for one that is an arrow."""
+
+    def __contains__(self, link: object) -> bool:
+        return link in self.references or link in self.returns
+
+
+def _notes(root: LexborNode) -> _Notes:
+    """Find the notes below an element: a link that is called one, or two that lead to each other.
+
+    The references of an encyclopedia to its sources are none.
+    """
+    marks: dict[str, str] = {}
+    references: dict[int, str] = {}
+    returns: dict[int, str] = {}
+    links = {link.mem_id: link for link in root.css("a[href*='#']") if not _leads_away(link)}
+    targets = {
+        one: (link.attributes.get("href") or "").partition("#")[2] for one, link in links.items()
+    }
+    by_target: dict[str, int] = {}
+    for one, target in targets.items():
+        by_target.setdefault(target, one)
+    for one, link in links.items():
+        mark = " ".join(link.text().split()).strip("[]()")[:_LONGEST_MARK]
+        kinds = _kinds(link)
+        if not _NOTE_LINKS.isdisjoint((*kinds, *(link.attributes.get("class") or "").split())):
+            marks.setdefault(targets[one], mark)
+            references[one] = mark
+        elif "doc-backlink" in kinds or "backlink" in kinds:
+            returns.setdefault(one, "")
+        elif one not in returns and len(mark) < _LONGEST_MARK:
+            back = next((by_target[name] for name in _names(link) if name in by_target), None)
+            if back is None or back == one or targets[one] not in _names(links[back]):
+                continue
+            if "reference" not in _classes_around(link):
+                references[one] = mark
+                label = " ".join(links[back].text().split()).strip("[]().")
+                returns[back] = mark if label == mark else ""
+    return _Notes(marks, references, returns)
+
+
+def _leads_away(link: LexborNode) -> bool:
+    """Return whether a link leads to another site; in an e-book, notes may have their own page."""
+    return "://" in (link.attributes.get("href") or "")
+
+
+def _names(link: LexborNode) -> set[str]:
+    """Return the ids and names by which a link or what it stands in can be reached."""
+    names: set[str] = set()
+    node: LexborNode | None = link
+    for _ in range(_ANCESTORS):
+        if node is None:
+            break
+        names |= {node.attributes.get(key) or "" for key in ("id", "name")}
+        node = node.parent
+    return names - {""}
+
+
+def _classes_around(link: LexborNode) -> list[str]:
+    parent = link.parent
+    return (parent.attributes.get("class") or "").split() if parent is not None else []
+
+
+def role_of(kinds: Iterable[str]) -> BlockRole | None:
+    """Return what a part of an e-book is for, by what EPUB calls it; none for its text."""
+    return next(filter(None, map(_EPUB_ROLES.get, kinds)), None)
+
+
+def _kinds(node: LexborNode) -> list[str]:
+    """Return what an element of an e-book is, in the words of EPUB and of ARIA."""
+    attributes = node.attributes
+    return f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".split()
 
 
 def _children(node: LexborNode) -> Iterator[LexborNode]:

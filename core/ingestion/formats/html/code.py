@@ -4,7 +4,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from core.ingestion.formats.html.visibility import is_hidden
+from core.ingestion.formats.html.visibility import is_hidden, is_struck
 
 _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)"
@@ -18,7 +18,7 @@ _ANCESTORS = 3
 
 
 def code_text(node: LexborNode) -> str:
-    """Return the text of an element with its line breaks, hidden parts left out."""
+    """Return the text of an element with its line breaks, hidden and struck parts left out."""
     parts: list[str] = []
     _collect(node, parts)
     return "".join(parts)
@@ -51,7 +51,7 @@ def _collect(node: LexborNode, parts: list[str]) -> None:
             parts.append(child.text_content or "")
         elif child.tag == "br":
             parts.append("\n")
-        elif not is_hidden(child):
+        elif not is_hidden(child) and not is_struck(child):
             _collect(child, parts)
             if _is_line(child) and parts and not parts[-1].endswith("\n"):
                 parts.append("\n")

@@ -5,7 +5,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
+from core.ingestion.document import Block, BlockKind, Omission, ParsedDocument, document_of
 from core.ingestion.formats.decoding import decode_text
 from core.ingestion.formats.html.blocks import html_blocks
 
@@ -32,12 +32,18 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]+)", re.IGN
 _TEX_SCRIPT = re.compile(r"mathjax|katex", re.IGNORECASE)
 
 
-def parse_html(data: bytes | str, *, charset: str | None = None) -> ParsedDocument:
+def parse_html(
+    data: bytes | str, *, charset: str | None = None, is_book: bool = False
+) -> ParsedDocument:
     """Return the main content of a page.
 
     The content is the first of the known containers of documentation sites, `<main>` or
     `<article>` that holds a good part of the page's text, otherwise the body without header,
-    footer and asides. `charset` is what the web server declared.
+    footer and asides. What a page hides until a click is read.
+
+    Args:
+        charset: what the web server declared.
+        is_book: the page is of an e-book: all of its body is content.
 
     Raises:
         UnsupportedDocument: when the page has too many elements.
@@ -49,14 +55,24 @@ def parse_html(data: bytes | str, *, charset: str | None = None) -> ParsedDocume
         raise UnsupportedDocument("is HTML of more elements than memory holds") from error
     if tree.body is None:
         return document_of(None, (), warnings=warnings)
-    root, left_out, others = _main_content(tree, tree.body)
+    root, left_out, others = tree.body, frozenset[int](), 0
+    if not is_book:
+        root, left_out, others = _main_content(tree, tree.body)
     if others:
         warnings = (
             *warnings,
             f"{others} other parts of the page, each with much of its text, were left out",
         )
-    blocks = html_blocks(root, tex_in_text=bool(_TEX_SCRIPT.search(text)), left_out=left_out)
-    return document_of(_title(tree, blocks), blocks, metadata=_metadata(tree), warnings=warnings)
+    missing: list[Omission] = []
+    drawn = bool(_TEX_SCRIPT.search(text))
+    blocks = html_blocks(root, tex_in_text=drawn, left_out=left_out, missing=missing)
+    return document_of(
+        _title(tree, blocks),
+        blocks,
+        metadata=_metadata(tree),
+        warnings=warnings,
+        left_out=missing,
+    )
 
 
 def _text(data: bytes | str, charset: str | None) -> tuple[str, tuple[str, ...]]:

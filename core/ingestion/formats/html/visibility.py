@@ -19,9 +19,37 @@ _UNSEEN_CLASSES = frozenset(
         *("toc", "table-of-contents", "breadcrumb", "breadcrumbs", "pagination-nav", "nav-wrapper"),
         *("theme-doc-toc-mobile", "theme-doc-footer", "theme-doc-breadcrumbs", "edit-this-page"),
         *("mw-editsection", "mw-jump-link", "navbox", "headerlink", "hash-link", "copybtn"),
-        *("prev-next-footer", "skip-link", "md-source-file", "sphinxsidebar"),
+        *("fn-bracket", "prev-next-footer", "skip-link", "md-source-file", "sphinxsidebar"),
     }
 )
+_HIDING_CLASSES = frozenset({"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text"})
+_UNREAD_TAGS = {
+    "iframe": "embedded page",
+    "object": "embedded object",
+    "embed": "embedded object",
+    "canvas": "drawing",
+    "audio": "video or sound",
+    "video": "video or sound",
+    "select": "form control",
+    "input": "form control",
+    "textarea": "form control",
+    "dialog": "hidden text",
+}
+_NO_FIELDS = frozenset({"hidden", "submit", "button", "image", "radio", "reset"})
+_INNER_LEVELS = 3
+"""How deep within `<details>` a script may hide what it folds."""
+UNFOLDABLE_CLASSES = frozenset(
+    {
+        *("tab-pane", "tabcontent", "tab-content", "tab-panel", "tabpanel", "tabs-panel"),
+        *("tabitem", "tabbed-block", "sphinx-tabs-panel", "ui-tabs-panel", "nav-tab-content"),
+        *("collapse", "collapsible-content", "accordion-content", "accordion-body"),
+        *("accordion-panel", "accordion-collapse", "panel-collapse", "ui-accordion-content"),
+        *("carousel-item", "toggle-content", "spoiler-content", "spoiler"),
+    }
+)
+"""What the frameworks for web pages call a panel; in lower case."""
+UNFOLDED = "data-unfolded"
+"""The attribute that marks what an element elsewhere on the page unfolds."""
 _DECLARATION = re.compile(r"([\w-]+)\s*:\s*([^;]+)")
 _LENGTH = re.compile(r"(-?\d*\.?\d+)\s*([a-z%]*)")
 _CLIPPED = re.compile(r"rect\(\s*(0|1px)[^)]*\)|inset\(\s*(50|100)%")
@@ -47,19 +75,78 @@ _NAMED_COLOURS: Mapping[str, _Colour] = {
 def is_hidden(node: LexborNode) -> bool:
     """Return whether a reader does not see this element, judged by its own markup.
 
-    Rules of style sheets are not applied: they depend on screen, theme and scripts.
+    What a click unfolds, such as the panel of a tab, is seen. Rules of style sheets are not
+    applied: they depend on screen, theme and scripts.
     """
-    if node.tag in UNSEEN_TAGS:
-        return True
     attributes = node.attributes
+    if node.tag in UNSEEN_TAGS:
+        return not (node.tag == "button" and opens_something(node))
     if not attributes:
         return False
-    if "hidden" in attributes:
-        return True
-    if not _UNSEEN_CLASSES.isdisjoint((attributes.get("class") or "").split()):
+    classes = (attributes.get("class") or "").split()
+    if not _UNSEEN_CLASSES.isdisjoint(classes):
         return True
     style = declarations(attributes.get("style"))
-    return _takes_no_space(style) or _is_off_screen(style) or _is_camouflaged(node)
+    folded = "hidden" in attributes or _takes_no_space(style)
+    if folded and not is_unfoldable(node):
+        return True
+    return _is_off_screen(style) or _is_camouflaged(node)
+
+
+def unread_as(node: LexborNode) -> str:
+    """Return what an element is that is not read, for the account; empty for a page's furniture."""
+    tag, attributes = node.tag or "", node.attributes
+    if tag == "svg":
+        return "drawing" if node.text().strip() else ""
+    if tag == "input" and attributes.get("type") in _NO_FIELDS:
+        return ""
+    if tag in UNSEEN_TAGS:
+        return _UNREAD_TAGS.get(tag, "")
+    classes = (attributes.get("class") or "").split()
+    is_furniture = not _UNSEEN_CLASSES.isdisjoint(classes) and _HIDING_CLASSES.isdisjoint(classes)
+    return "" if is_furniture or not node.text().strip() else "hidden text"
+
+
+def is_unfoldable(node: LexborNode) -> bool:
+    """Return whether an element is made to be hidden until its tab or title is clicked."""
+    attributes = node.attributes
+    classes = (attributes.get("class") or "").split()
+    return (
+        attributes.get("role") == "tabpanel"
+        or attributes.get("hidden") == "until-found"
+        or UNFOLDED in attributes
+        or not UNFOLDABLE_CLASSES.isdisjoint(classes)
+        or _is_in_details(node)
+    )
+
+
+def _is_in_details(node: LexborNode) -> bool:
+    around = node.parent
+    for _ in range(_INNER_LEVELS):
+        if around is None or around.tag == "details":
+            break
+        around = around.parent
+    return around is not None and around.tag == "details"
+
+
+def opens_something(node: LexborNode) -> bool:
+    """Return whether an element is the tab or title of what it unfolds."""
+    attributes = node.attributes
+    toggled = attributes.get("data-bs-toggle") or attributes.get("data-toggle")
+    return (
+        attributes.get("role") == "tab"
+        or "aria-expanded" in attributes
+        or toggled in {"tab", "pill", "collapse"}
+        or UNFOLDED in attributes
+    )
+
+
+def is_struck(node: LexborNode) -> bool:
+    """Return whether the text of an element is struck through or deleted."""
+    if node.tag in {"del", "s", "strike"}:
+        return True
+    style = node.attributes.get("style") or ""
+    return "line-through" in style.lower()
 
 
 def declarations(style: str | None) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Writes the equations of Office files (OMML) as TeX."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,22 @@ _OPERATORS: Mapping[str, str] = {
     "⋃": "\\bigcup",
     "⋂": "\\bigcap",
 }
+_ACCENTS: Mapping[str, str] = {
+    "\u0302": "\\hat",
+    "\u0303": "\\tilde",
+    "\u0304": "\\bar",
+    "\u0305": "\\bar",
+    "\u0307": "\\dot",
+    "\u0308": "\\ddot",
+    "\u20d7": "\\vec",
+}
+_FUNCTIONS = frozenset(
+    {
+        *("arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det"),
+        *("dim", "exp", "gcd", "hom", "inf", "ker", "lg", "lim", "liminf", "limsup", "ln", "log"),
+        *("max", "min", "Pr", "sec", "sin", "sinh", "sup", "tan", "tanh"),
+    }
+)
 MATH = f"{_NAMESPACE}oMath"
 MATH_PARAGRAPH = f"{_NAMESPACE}oMathPara"
 
@@ -27,7 +44,25 @@ def _tex(element: Any) -> str:
         case "t":
             return str(element.text or "")
         case "f":
-            return f"\\frac{{{_part(element, 'num')}}}{{{_part(element, 'den')}}}"
+            return _fraction(element)
+        case "func":
+            return _function(_part(element, "fName"), _part(element, "e"))
+        case "acc":
+            sign = _property(element, "chr") or "\u0302"
+            return f"{_ACCENTS.get(sign, sign)}{{{_part(element, 'e')}}}"
+        case "bar":
+            above = _property(element, "pos") == "top"
+            return f"\\{'over' if above else 'under'}line{{{_part(element, 'e')}}}"
+        case "sPre":
+            return f"{{}}{_limits(element)}{_part(element, 'e')}"
+        case "eqArr":
+            lines = " \\\\ ".join(map(_tex, _named(element, "e")))
+            return f"\\begin{{aligned}}{lines}\\end{{aligned}}"
+        case "groupChr":
+            below = _property(element, "pos") != "top"
+            return f"\\{'under' if below else 'over'}brace{{{_part(element, 'e')}}}"
+        case "del" | "moveFrom" | "phant":
+            return ""
         case "sSup":
             return f"{_part(element, 'e')}^{{{_part(element, 'sup')}}}"
         case "sSub":
@@ -50,6 +85,23 @@ def _tex(element: Any) -> str:
         case "limUpp":
             return f"{_part(element, 'e')}^{{{_part(element, 'lim')}}}"
     return "".join(_tex(child) for child in element)
+
+
+def _fraction(element: Any) -> str:
+    top, bottom = _part(element, "num"), _part(element, "den")
+    match _property(element, "type"):
+        case "noBar":
+            return f"\\binom{{{top}}}{{{bottom}}}"
+        case "lin" | "skw":
+            return f"{{{top}}}/{{{bottom}}}"
+    return f"\\frac{{{top}}}{{{bottom}}}"
+
+
+def _function(name: str, argument: str) -> str:
+    first = re.match(r"[A-Za-z]+", name)
+    if first and first[0] in _FUNCTIONS:
+        return f"\\{name} {argument}"
+    return f"\\operatorname{{{name}}} {argument}" if first else f"{name} {argument}"
 
 
 def _delimited(element: Any) -> str:

@@ -4,20 +4,27 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from io import BytesIO
+from typing import Any
 
-from pypdf import PdfReader
+from pypdf import PageObject, PdfReader
 from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
+from core.ingestion.document import Block, BlockKind, Omission, ParsedDocument, document_of
+from core.ingestion.formats.pdf.content import PageContent, page_content
+from core.ingestion.formats.pdf.fonts import PageFont
 from core.ingestion.formats.pdf.layout import (
     PageLayout,
     block_of,
     joined_across_pages,
     without_furniture,
+    without_leaders,
+    without_steps,
 )
-from core.ingestion.formats.pdf.lines import PdfLine, page_lines
+from core.ingestion.formats.pdf.lines import PdfLine
+from core.ingestion.formats.pdf.order import PageText, page_text
 from core.ingestion.formats.pdf.outline import PdfOutline
 from core.ingestion.formats.pdf.scans import UNREAD, Scans
 
@@ -32,6 +39,14 @@ _JUNK_TITLE = re.compile(
     re.IGNORECASE,
 )
 _LISTED_PAGES = 10
+_MOST_PICTURES = 20
+_ATTACHED = {
+    "/FileAttachment": "embedded object",
+    "/Screen": "video or sound",
+    "/RichMedia": "video or sound",
+    "/Movie": "video or sound",
+    "/Sound": "video or sound",
+}
 
 
 def parse_pdf(data: bytes, scans: Scans = UNREAD) -> ParsedDocument:
@@ -47,7 +62,8 @@ def parse_pdf(data: bytes, scans: Scans = UNREAD) -> ParsedDocument:
     """
     try:
         reader = _opened(data)
-        pages, warnings = _pages(reader)
+        pages, warnings, left_out = _pages(reader)
+        boxes = [_box(reader, index) for index in range(len(pages))]
     except (FileNotDecryptedError, DependencyError) as error:
         raise UnsupportedDocument("is encrypted") from error
     except _BROKEN as error:
@@ -59,11 +75,23 @@ def parse_pdf(data: bytes, scans: Scans = UNREAD) -> ParsedDocument:
     why = _why_unread(len(scanned), scans)
     if not any(pages):
         raise UnsupportedDocument(f"has no text layer (it is scanned){why}")
-    blocks = _blocks(without_furniture(pages), _outline(reader))
+    blank = _blank(pages, why)
+    edges = [(bottom, top) for bottom, top, _ in boxes]
+    text, contents = without_leaders(pages)
+    text, heads = without_furniture(text, edges)
+    text, steps = without_steps(text, boxes)
+    blocks = _blocks(text, _outline(reader))
     metadata = _metadata(reader)
     title = metadata.pop("title", None)
-    warnings += _blank(pages, why)
-    return document_of(title, blocks, metadata=metadata, warnings=warnings)
+    return document_of(
+        title,
+        blocks,
+        metadata=metadata,
+        warnings=[*warnings, *blank],
+        left_out=sorted(
+            [*_shown_later(left_out, steps), *contents, *heads, *steps], key=_page_number
+        ),
+    )
 
 
 def _opened(data: bytes) -> PdfReader:
@@ -73,17 +101,102 @@ def _opened(data: bytes) -> PdfReader:
     return reader
 
 
-def _pages(reader: PdfReader) -> tuple[list[list[PdfLine]], list[str]]:
-    """Return the lines of each page, and a warning for each page that failed."""
+def _pages(reader: PdfReader) -> tuple[list[list[PdfLine]], list[str], list[Omission]]:
+    """Return the lines of each page, a warning for each page that failed, and what is not read."""
     pages: list[list[PdfLine]] = []
     warnings: list[str] = []
+    left_out: list[Omission] = []
+    fonts: dict[int, PageFont] = {}
+    pictures: set[int] = set()
+    hidden = _hidden_layers(reader)
     for number in range(1, len(reader.pages) + 1):
         try:
-            pages.append(page_lines(reader.pages[number - 1], number))
+            page = reader.pages[number - 1]
+            content = page_content(page, fonts, hidden, all_ink=False)
+            unread = list(_annotations(page, content))
+            edges = float(page.mediabox.bottom), float(page.mediabox.top)
+            text = page_text(content, number, edges)
+            if not text.lines and content.unread:
+                whole = page_text(page_content(page, fonts, hidden, all_ink=True), number, edges)
+                text = PageText([replace(line, recognised=True) for line in whole.lines])
         except _BROKEN:
             pages.append([])
             warnings.append(f"page {number} could not be read")
-    return pages, warnings
+            continue
+        pages.append(text.lines)
+        seen = [one for one in dict.fromkeys(content.pictures) if one < 0 or one not in pictures]
+        pictures.update(seen)
+        if text.lines:
+            unread += [("picture", "")] * min(len(seen), _MOST_PICTURES)
+        left_out += _omissions([*_together(text.unread), *unread], number)
+    return pages, warnings, left_out
+
+
+def _together(unread: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return words of a page that are not read, by their kind; struck ones each by itself."""
+    struck = [one for one in unread if one[0] == "struck text"]
+    kinds: dict[str, list[str]] = {}
+    for kind, text in unread:
+        if kind != "struck text":
+            kinds.setdefault(kind, []).append(text)
+    return struck + [(kind, " ".join(texts)) for kind, texts in kinds.items()]
+
+
+def _omissions(unread: Sequence[tuple[str, str]], page: int) -> list[Omission]:
+    return [Omission(kind, f"page {page}", len(text.split())) for kind, text in unread]
+
+
+def _shown_later(left_out: Sequence[Omission], steps: Sequence[Omission]) -> list[Omission]:
+    """Return what is left out, without what a later step of its slide shows."""
+    places = {step.where for step in steps}
+    return [one for one in left_out if one.kind != "hidden text" or one.where not in places]
+
+
+def _page_number(omission: Omission) -> int:
+    return int(omission.where.removeprefix("page "))
+
+
+def _annotations(page: PageObject, content: PageContent) -> Iterator[tuple[str, str]]:
+    """Yield what stands on a page besides its text; let text that is marked as struck be struck."""
+    for reference in page.get("/Annots") or ():
+        annotation = reference.get_object()
+        kind = str(annotation.get("/Subtype"))
+        words = str(annotation.get("/Contents") or "")
+        if kind == "/StrikeOut":
+            points = [float(one) for one in annotation.get("/QuadPoints") or ()]
+            for start in range(0, len(points) - 7, 8):
+                across, up = points[start : start + 8 : 2], points[start + 1 : start + 8 : 2]
+                middle = (min(up) + max(up)) / 2
+                content.rules.append((min(across), max(across), middle))
+        elif kind == "/Widget":
+            yield "form control", str(annotation.get("/V") or "")
+        elif kind in _ATTACHED:
+            yield _ATTACHED[kind], words
+        elif kind not in {"/Link", "/Popup"} and words:
+            yield "comment", words
+
+
+def _hidden_layers(reader: PdfReader) -> frozenset[int]:
+    """Return the numbers of the layers that are switched off when the document is opened."""
+    try:
+        layers: Any = reader.root_object["/OCProperties"].get_object()
+        usual = layers.get("/D", {})
+        off = {getattr(one, "idnum", 0) for one in usual.get("/OFF", ())}
+        if usual.get("/BaseState") == "/OFF":
+            on = {getattr(one, "idnum", 0) for one in usual.get("/ON", ())}
+            off |= {getattr(one, "idnum", 0) for one in layers.get("/OCGs", ())} - on
+    except _BROKEN:
+        return frozenset()
+    return frozenset(off - {0})
+
+
+def _box(reader: PdfReader, index: int) -> tuple[float, float, float]:
+    """Return the lower and upper edge of a page, and its width."""
+    try:
+        box = reader.pages[index].mediabox
+        return float(box.bottom), float(box.top), float(box.width)
+    except _BROKEN:
+        return 0.0, 0.0, 0.0
 
 
 def _recognise(

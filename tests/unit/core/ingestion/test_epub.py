@@ -73,6 +73,73 @@ def book_part(book: bytes, name: str) -> str:
         return archive.read(name).decode()
 
 
+@pytest.mark.parametrize(
+    ("mark", "note"),
+    [
+        ('<a epub:type="noteref" href="#n">1</a>', '<aside epub:type="footnote" id="n">{}</aside>'),
+        ('<a role="doc-noteref" href="#n">*</a>', '<div role="doc-footnote" id="n">{}</div>'),
+        (
+            '<sup><a epub:type="noteref" href="#n">[1]</a></sup>',
+            '<aside epub:type="footnote" id="n" hidden="until-found">{}</aside>',
+        ),
+        ('<a href="#n" id="r">1</a>', '<p id="n"><a href="#r">1</a>. {}</p>'),
+    ],
+)
+def test_notes_are_read_and_marked(mark: str, note: str) -> None:
+    page = f"<p>Silt{mark} is in 10<sup>6</sup> rivers.</p>" + note.format("Finer than sand.")
+    sign = "*" if "*" in mark else "1"
+    assert [block.text for block in parse_epub(epub({"a.xhtml": page})).blocks] == [
+        f"Silt[{sign}] is in 10⁶ rivers.",
+        f"[{sign}] Finer than sand.",
+    ]
+
+
+def test_notes_on_a_page_of_their_own_are_marked_in_the_text() -> None:
+    pages = {
+        "a.xhtml": '<p>Silt<a id="r" href="b.xhtml#n" epub:type="noteref"><sup>1</sup></a>.</p>',
+        "b.xhtml": '<ol epub:type="endnotes"><li id="n"><p>Finer. <a href="a.xhtml#r" '
+        'role="doc-backlink">↩</a></p></li></ol>',
+    }
+    assert [block.text for block in parse_epub(epub(pages)).blocks] == ["Silt[1].", "1. Finer."]
+
+
+def test_parts_of_a_book_have_their_roles() -> None:
+    page = (
+        '<section epub:type="titlepage"><p>By Reed</p></section><section epub:type="index">'
+        '<p>silt, 4</p></section><section epub:type="assessment"><p>Why?</p></section><p>Text</p>'
+    )
+    assert [block.role for block in parse_epub(epub({"a.xhtml": page})).blocks] == [
+        BlockRole.FRONT_MATTER,
+        BlockRole.NAVIGATION,
+        BlockRole.EXERCISE,
+        BlockRole.TEXT,
+    ]
+
+
+def test_landmarks_tell_what_a_page_is_for() -> None:
+    navigation = (
+        '<nav epub:type="landmarks" hidden=""><a epub:type="copyright-page" href="text/a.xhtml">x'
+        '</a></nav><nav epub:type="toc"><a href="text/a.xhtml">Imprint</a></nav>'
+    )
+    page = f"<html><body>{navigation}</body></html>"
+    book = epub({"a.xhtml": "<p>All rights.</p>"}, others={"OEBPS/nav.xhtml": page})
+    heading, text = parse_epub(book).blocks
+    assert (heading.text, text.role) == ("Imprint", BlockRole.FRONT_MATTER)
+
+
+def test_what_is_not_read_of_a_book_is_counted() -> None:
+    pages = {
+        "a.xhtml": "<h1>Tides</h1><p><del>Old</del> New. <img src='x' alt='A map'/></p>",
+        "b.xhtml": "<p>Beside the order.</p>",
+    }
+    document = parse_epub(epub(pages, spine=["a.xhtml"]))
+    assert [(one.kind, one.where, one.words) for one in document.left_out] == [
+        ("struck text", 'under "Tides"', 1),
+        ("picture", 'under "Tides"', 0),
+        ("page outside the reading order", "b.xhtml", 3),
+    ]
+
+
 _BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
     f"<!ENTITY {b} '{f'&{a};' * 10}'>" for a, b in pairwise("abcdefghij")
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ingestion.document import Block, BlockKind
+from core.ingestion.document import Block, BlockKind, Omission
 from core.ingestion.formats.html.reader import parse_html
 
 
@@ -58,7 +58,7 @@ def test_inline_markup_goes_and_inline_code_keeps_its_backticks() -> None:
 
 def test_an_exponent_does_not_become_a_digit_of_its_number() -> None:
     assert texts("<p>10<sup>6</sup> H<sub>2</sub>O, the 2<sup>nd</sup>.</p>") == [
-        "10^6 H2O, the 2nd."
+        "10⁶ H₂O, the 2nd."
     ]
 
 
@@ -218,3 +218,126 @@ def test_a_defined_term_stands_before_its_definition() -> None:
         "Words.",
         "Fern, Bracken: A plant.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("markup", "shown"),
+    [
+        ("<p>10<sup>-3</sup> s</p>", "10⁻³ s"),
+        ("<p>x<sup>2,5</sup></p>", "x^(2,5)"),
+        ("<p>v<sub>max</sub> and CO<sub>2</sub></p>", "v_(max) and CO₂"),
+        ("<table><tr><td>10<sup>9</sup></table>", "| 10⁹ |\n| --- |"),
+        ("<h2>The 10<sup>6</sup> club</h2>", "The 10⁶ club"),
+    ],
+)
+def test_raised_and_lowered_text_keeps_its_meaning(markup: str, shown: str) -> None:
+    assert texts(markup) == [shown]
+
+
+@pytest.mark.parametrize(
+    "struck",
+    [
+        "<s>40 euros</s>",
+        "<del>40 euros</del>",
+        "<strike>40 euros</strike>",
+        '<span style="color:red; text-decoration: line-through">40 euros</span>',
+    ],
+)
+def test_struck_text_is_left_out_and_counted(struck: str) -> None:
+    document = parse_html(f"<main><h1>Fees</h1><p>The fee is {struck} 30 euros.</p></main>")
+    assert document.blocks[1].text == "The fee is 30 euros."
+    assert document.left_out == (Omission("struck text", 'under "Fees"', 2),)
+
+
+def test_struck_code_is_left_out_too() -> None:
+    assert texts("<pre>a = 1\n<del>b = 2\n</del>c = 3</pre>") == ["```\na = 1\nc = 3\n```"]
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        '<div role="tabpanel" hidden><p>Panel</p></div>',
+        '<div class="tab-pane fade" style="display:none"><p>Panel</p></div>',
+        '<div hidden="until-found"><p>Panel</p></div>',
+        '<button aria-controls="x">Open</button><div id="x" hidden><p>Panel</p></div>',
+        '<h3><button aria-expanded="false">Open</button></h3><div hidden><p>Panel</p></div>',
+        '<details><summary>Open</summary><div><div style="display:none;height:0"><p>Panel</p>'
+        "</div></div></details>",
+        '<a data-bs-toggle="collapse" href="#y">Open</a><div id="y" style="height:0;'
+        'overflow:hidden"><p>Panel</p></div>',
+        "<button onclick=\"show(event, 'z')\">Open</button>"
+        '<div id="z" style="display: none"><p>Panel</p></div>',
+    ],
+)
+def test_what_a_click_unfolds_is_read(panel: str) -> None:
+    assert "Panel" in texts(panel)
+
+
+def test_a_tab_stands_above_its_panel() -> None:
+    tabs = (
+        '<ul role="tablist"><li role="tab">Linux</li><li role="tab">Windows</li></ul>'
+        '<div><div role="tabpanel">apt install kit</div>'
+        '<div role="tabpanel" hidden>kit-setup.exe</div></div>'
+    )
+    assert texts(tabs) == ["Linux", "apt install kit", "Windows", "kit-setup.exe"]
+    named = (
+        '<div role="tablist"><button role="tab" aria-controls="b">B</button>'
+        '<button role="tab" aria-controls="a">A</button></div>'
+        '<div id="a" role="tabpanel">first</div><div id="b" role="tabpanel" hidden>second</div>'
+    )
+    assert texts(named) == ["A", "first", "B", "second"]
+
+
+def test_a_tab_without_a_panel_is_not_lost() -> None:
+    assert texts('<ul role="tablist"><li role="tab">Linux</li></ul><p>Text.</p>') == [
+        "- Linux",
+        "Text.",
+    ]
+
+
+def test_what_is_not_read_is_counted_by_kind() -> None:
+    page = (
+        '<main><h1>Kit</h1><p hidden>two words</p><iframe src="x"></iframe><video></video>'
+        '<img src="a.png"><img src="line.png" alt=""><canvas></canvas><input type="text">'
+        "<svg><text>axis</text></svg><svg><path/></svg></main>"
+    )
+    found = [(one.kind, one.words) for one in parse_html(page).left_out]
+    assert found == [
+        ("hidden text", 2),
+        ("embedded page", 0),
+        ("video or sound", 0),
+        ("picture", 0),
+        ("drawing", 0),
+        ("form control", 0),
+        ("drawing", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("markup", "labels"),
+    [
+        ('<ol type="a"><li>x<li>y</ol>', ["a. x", "b. y"]),
+        ('<ol type="I" start="4"><li>x<li>y</ol>', ["IV. x", "V. y"]),
+        ('<ol style="list-style-type: lower-roman"><li>x</ol>', ["i. x"]),
+        ("<ol reversed><li>x<li>y</ol>", ["2. x", "1. y"]),
+        ('<ol><li>x<li value="7">y<li>z</ol>', ["1. x", "7. y", "8. z"]),
+    ],
+)
+def test_lists_have_the_labels_that_a_reader_sees(markup: str, labels: list[str]) -> None:
+    assert texts(markup) == labels
+
+
+def test_a_note_and_its_mark_lead_to_each_other() -> None:
+    markup = (
+        '<p>Silt<sup><a id="r1" href="#n1">1</a></sup> sinks; see <a href="#s">below</a>.</p>'
+        '<p id="n1"><a href="#r1">1</a> Finer than sand.</p><h2 id="s">Below</h2>'
+    )
+    assert texts(markup) == ["Silt[1] sinks; see below.", "[1] Finer than sand.", "Below"]
+
+
+def test_the_sources_of_an_encyclopedia_are_not_marked_in_its_text() -> None:
+    markup = (
+        '<p>Silt<sup id="c1" class="reference"><a href="#n1">[1]</a></sup> sinks.</p>'
+        '<ol><li id="n1"><a href="#c1">^</a> Reed 1953.</li></ol>'
+    )
+    assert texts(markup)[0] == "Silt sinks."

@@ -176,7 +176,11 @@ def test_tables_and_grouped_shapes_are_read() -> None:
         table = shapes.add_table(1, 2, 0, 0, Inches(2), Inches(1)).table
         table.cell(0, 0).text, table.cell(0, 1).text = "a", "b"
 
-    assert [block.text for block in slides(build)] == ["grouped", "| a | b |\n| --- | --- |"]
+    assert [block.text for block in slides(build)] == [
+        "Slide 1",
+        "grouped",
+        "| a | b |\n| --- | --- |",
+    ]
 
 
 def test_hidden_slides_and_shapes_beside_the_slide_are_left_out() -> None:

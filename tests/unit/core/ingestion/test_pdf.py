@@ -40,6 +40,16 @@ def test_a_paragraph_cut_by_a_page_break_is_put_together() -> None:
     assert document.blocks[0].locator == {"page": 1}
 
 
+def test_lines_that_stand_wide_apart_are_one_paragraph_beside_narrow_ones() -> None:
+    body = ("The river carries silt down to the", "sea and leaves it there in the mouth", "of it.")
+    wide = "".join(lines(text, top=700 - 22 * row) for row, text in enumerate(body))
+    narrow = lines("Quoted words of a keeper,", "who saw the river rise, and", "fall.", top=600)
+    assert texts(pdf(wide + narrow)) == [
+        " ".join(body),
+        "Quoted words of a keeper, who saw the river rise, and fall.",
+    ]
+
+
 def test_larger_type_makes_a_heading() -> None:
     page = lines("Elasticity", size=20, top=740) + lines("How far demand moves.", "It moves a lot.")
     heading, paragraph = parse_pdf(pdf(page)).blocks

@@ -3,22 +3,16 @@
 from io import BytesIO
 from typing import Any
 
-import docx
 import pptx
-from docx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
-from docx.opc.packuri import PackURI
-from docx.opc.part import Part
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
+from core.ingestion.document import Omission
 from core.ingestion.formats.html.reader import parse_html
 from core.ingestion.formats.notebook import parse_notebook
-from core.ingestion.formats.office.docx import parse_docx
 from core.ingestion.formats.office.pptx import parse_pptx
 from tests.unit.core.ingestion.test_notebook import code, notebook
-
-W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
 def saved(document: Any) -> bytes:
@@ -48,10 +42,9 @@ def test_slides_and_charts_that_do_not_go_in() -> None:
         slide.shapes.title.text = title
         if title == "Hidden":
             slide.element.set("show", "0")
-    assert parse_pptx(saved(presentation)).warnings == (
-        "1 of 3 slides are hidden: 2",
-        "1 of 3 slides have no text: 3",
-    )
+    document = parse_pptx(saved(presentation))
+    assert document.warnings == ("1 of 3 slides have no text: 3",)
+    assert document.left_out == (Omission("hidden slide", "slide 2", 1),)
     chart_data: Any = CategoryChartData
     data = chart_data()
     data.categories = ["a"]
@@ -59,25 +52,9 @@ def test_slides_and_charts_that_do_not_go_in() -> None:
     size = [Inches(1)] * 4
     slide.shapes.add_chart(XL_CHART_TYPE.PIE, *size, data)
     slide.shapes.add_table(1, 1, *size).table.cell(0, 0).text = "A table is read."
-    assert parse_pptx(saved(presentation)).warnings == (
-        "1 of 3 slides are hidden: 2",
-        "the text of 1 charts, diagrams and embedded objects was left out",
-    )
-
-
-def test_endnotes_that_do_not_go_in() -> None:
-    document = docx.Document()
-    document.add_paragraph("Text.")
-    assert parse_docx(saved(document)).warnings == ()
-    notes = "<w:endnote><w:p/></w:endnote><w:endnote><w:p><w:r><w:t>A</w:t></w:r></w:p></w:endnote>"
-    part = Part(
-        PackURI("/word/endnotes.xml"),
-        CONTENT_TYPE.WML_ENDNOTES,
-        f'<w:endnotes xmlns:w="{W}">{notes}</w:endnotes>'.encode(),
-        document.part.package,
-    )
-    document.part.relate_to(part, RELATIONSHIP_TYPE.ENDNOTES)
-    assert parse_docx(saved(document)).warnings == ("1 endnotes were left out",)
+    document = parse_pptx(saved(presentation))
+    assert document.warnings == ()
+    assert document.left_out[1:] == (Omission("chart", "slide 3", 0),)
 
 
 def test_articles_of_a_page_that_do_not_go_in() -> None:
