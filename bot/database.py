@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.errors import ConfigurationError, StoreError
 from core.storage.database import create_engine, dispose, store_errors
 
-HEAD_REVISION = "0021"
+HEAD_REVISION = "0022"
 """The latest migration; revisions are numbered, so that an older code can tell a newer one."""
 _UNKNOWN_REVISION = (
     "The backup was made by a newer version of Glossator (its tables are of revision {revision}, "

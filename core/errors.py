@@ -11,7 +11,7 @@ BotError                  .user_message: one safe sentence for the reader
 │   │   StoreError (StoreRefused, StoreDamaged, StoreDataError, StoreUnwritable)
 │   └── NoRoom (IndexFull)
 ├── IngestionError        the owner of the document
-│   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
+│   ├── UnsupportedDocument (permanent; ProgramMissing) · SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
 ├── UnusableBackup        the operator: a backup's file is no good
 ├── DeliveryError         the platform refused the message, for now or for good
@@ -189,6 +189,10 @@ class IngestionError(BotError):
 
 class UnsupportedDocument(IngestionError):
     """This document cannot be read, now or later."""
+
+
+class ProgramMissing(UnsupportedDocument):
+    """This document cannot be read without a program that is not on this machine."""
 
 
 class SourceUnavailable(IngestionError):

@@ -164,7 +164,8 @@ def ingest(
     """Read a book into a course; run it again whenever the book changed.
 
     It may be Markdown, MDX, Quarto, R Markdown, MyST, reStructuredText, LaTeX, HTML, PDF, EPUB,
-    Word, PowerPoint, Jupyter notebooks, subtitles or plain text.
+    Word, PowerPoint, Jupyter notebooks, subtitles or plain text; and with the program pandoc
+    OpenDocument, RTF, Org, AsciiDoc, Typst, DocBook, JATS, FictionBook, MediaWiki or Textile.
 
     A table says of every file that was left out why it was. Where fewer than half of the text
     files can be read, nothing is changed and the exit code is 65, unless --partial is given;

@@ -16,7 +16,7 @@ from bot.doctor.accounts import check_account
 from bot.doctor.disk import check_disks
 from bot.doctor.findings import Finding, failed, misconfigured, warning
 from bot.doctor.models import check_judge, check_marks, check_models
-from bot.doctor.sources import check_scans, check_sources
+from bot.doctor.sources import check_pandoc, check_scans, check_sources
 from bot.doctor.staff import check_staff
 from bot.handbook import COURSE
 from bot.keyring.keys import Keys, prove, short_keys
@@ -119,6 +119,7 @@ async def _findings() -> AsyncIterator[Finding]:
         yield finding
     async for finding in check_scans(course_file, settings.ingest.max_recognised_pages):
         yield finding
+    yield await check_pandoc()
 
 
 def _kept(days: int) -> str:
@@ -220,7 +221,13 @@ async def _check_courses(
     """Check that the index holds what the database says it holds."""
     engine = create_engine(settings.database_url, needs_room=False)
     try:
-        known = await Catalogue(engine).courses()
+        catalogue = Catalogue(engine)
+        known = await catalogue.courses()
+        documents = {
+            course.course_id: await catalogue.documents(edition.generation)
+            for course, edition in known
+            if edition
+        }
         accounts = await IngestAccounts(engine, Origins.of(settings.data_dir)).all()
         there = {course.course_id for course, _ in known} | set(course_file.tables)
         async for finding in check_staff(engine, course_file, there):
@@ -251,7 +258,8 @@ async def _check_courses(
             # The handbook is no operator's to ingest: a start does it, once its text changes.
             if accounted or course.course_id != COURSE.course_id:
                 least = settings.ingest.least_share
-                yield check_account(course.course_id, accounted, least)
+                texts = documents.get(course.course_id, [])
+                yield check_account(course.course_id, accounted, least, texts)
     named = {name for _, edition in known if edition for name in edition.collections}
     strange = {course_of(collection) for collection in held - named}
     if unknown := strange - {course.course_id for course, _ in known}:

@@ -4,7 +4,7 @@ import json
 import random
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adapters.markdown.printable import on_one_line, printable
@@ -13,6 +13,7 @@ from bot.cli.evaluation_failures import as_fields, lines_of
 from bot.cli.evaluation_page import check_page, write_page
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
+from bot.cli.ingest_report import elements_in_words
 from bot.cli.rehearsing import rehearsed
 from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
@@ -20,12 +21,14 @@ from bot.services import Services
 from core.answering.agent import Agent
 from core.errors import ServiceError
 from core.evaluation.answers import MeasuredAnswer, summarise_answers
-from core.evaluation.failures import failed_questions
+from core.evaluation.failures import FailedQuestion, failed_questions
 from core.evaluation.judging import PassageJudge, judged
+from core.evaluation.metrics import contains_answer
 from core.evaluation.questions import GoldQuestion, read_questions
 from core.evaluation.reference import Referred, referred, summarise_references
 from core.evaluation.report import Measured, summarise
 from core.evaluation.statements import statements_of
+from core.ingestion.account.left_out import not_read_before
 from core.models import EXTRACTIVE, AgentResponse, Course, Outcome
 from core.retrieval.retrieval import Retrieval
 
@@ -72,12 +75,12 @@ async def evaluate(
             if time.perf_counter() - told > _SECONDS_BETWEEN_LINES and not as_json:
                 told = time.perf_counter()
                 tell(f"{asked} of {len(rows)} questions")
+        failures = await _with_causes(opened, course, [*failed_questions(survey.measured)])
     report = {"n": 0, "failed": len(survey.failures)} | summarise(survey.measured)
     if answers:
         report["answers"] = summarise_answers(survey.answers)
     if reference:
         report["reference"] = summarise_references(survey.referred)
-    failures = [*failed_questions(survey.measured)]
     if page is not None:
         write_page(page, course.title, report, failures)
     if as_json:
@@ -115,6 +118,31 @@ async def _check_places(opened: Services, course: Course, rows: Sequence[GoldQue
     known = {record.source_file for record in await opened.catalogue.documents(edition.generation)}
     for name in sorted({name for row in rows for name in row.relevant} - known):
         tell(on_one_line(f"The course {course.course_id} has no document called {name}."))
+
+
+async def _with_causes(
+    opened: Services, course: Course, failures: Sequence[FailedQuestion]
+) -> list[FailedQuestion]:
+    """Return the failures, with what was not read of documents that lack an answer's words."""
+    edition = await live_edition(opened, course)
+    placed = {
+        doc.source_file: (at, doc) for at, doc in await opened.catalogue.placed(edition.generation)
+    }
+    explained = list[FailedQuestion]()
+    for failure in failures:
+        question, elements, texts = failure.measured.question, list[str](), list[str]()
+        for name in question.relevant if question.answers else ():
+            place, document = placed.get(name, (None, None))
+            if place is None or document is None:
+                continue
+            lacks = not_read_before(name, document.left_out)
+            if held := [one for one in lacks if one.words]:
+                elements.append(f"{elements_in_words(held)} of {name}")
+            points = await opened.index.points(place.collection, [document.document_id])
+            texts += [point.chunk.content_text for point in points]
+        is_there = contains_answer(" ".join(texts), question.answers)
+        explained.append(replace(failure, not_read="" if is_there else "; ".join(elements)))
+    return explained
 
 
 @dataclass

@@ -12,7 +12,16 @@ _EXCERPT = 160
 
 
 def sentence_of(failed: FailedQuestion) -> str:
-    """Return what went wrong, as a sentence."""
+    """Return what went wrong, and the cause where the document was not read as a whole."""
+    if not failed.not_read:
+        return _failure(failed)
+    return (
+        f"{_failure(failed)} The words of the answer are not in the text that was read; not read "
+        f"were {failed.not_read}."
+    )
+
+
+def _failure(failed: FailedQuestion) -> str:
     expected = " or ".join(failed.measured.question.relevant) or "the book"
     match failed.kind:
         case FailureKind.REFUSED:
@@ -53,6 +62,7 @@ def as_fields(failed: FailedQuestion) -> dict[str, Any]:
         "question": question.question,
         "failure": failed.kind.value,
         "sentence": sentence_of(failed),
+        "not_read": failed.not_read or None,
         "relevant": list(question.relevant),
         "rank": failed.place,
         "cited": [{"source": s, "quote": q} for s, q in failed.measured.cited],

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from adapters.markdown.printable import on_one_line
 from bot.cli.counted import counted
 from core.ingestion.account.groups import ALL, grouped
+from core.ingestion.account.left_out import NotRead
 from core.ingestion.changes.sections import Heading, SectionChanges
 from core.ingestion.report import Failure, IngestReport, RetiredSource
 from core.storage.ingest_accounts import LeftOutGroup
@@ -15,7 +16,7 @@ _WORDS = ("added", "changed", "removed", "unchanged")
 """What becomes of the files that are documents."""
 _NOTES_SHOWN = 5
 _GROUPS_SHOWN = 25
-_WIDEST = 60
+_WIDEST = 80
 _HEADINGS_SHOWN = 3
 _DOCUMENTS_SHOWN = 20
 _HEAD = ("reason", "folder", "type", "files", "such as")
@@ -28,6 +29,7 @@ def summary(report: IngestReport, seconds: float, error: str | None = None) -> d
         "course": report.course,
         "generation": str(report.generation) if report.generation else None,
         **{word: [] if error else getattr(report, word) for word in _WORDS},
+        "reread": [] if error else report.reread,
         "retired_sources": [
             {"source": one.name, "removed_documents": one.documents}
             for one in ([] if error else report.retired)
@@ -39,6 +41,16 @@ def summary(report: IngestReport, seconds: float, error: str | None = None) -> d
         "failed": _objects(report.failed),
         "left_out": [{"path": left.path, "reason": left.reason} for left in report.left_out],
         "text_files": {"read": report.share.read, "of": report.share.of},
+        "not_read": [
+            {
+                "path": one.document,
+                "kind": one.kind,
+                "count": one.count,
+                "words": one.words,
+                "where": list(one.where),
+            }
+            for one in report.not_read
+        ],
         "warnings": _objects(report.warnings),
         "documents": [
             {"path": name, "chunks": count}
@@ -60,6 +72,8 @@ def print_report(report: IngestReport, seconds: float, *, is_refused: bool = Fal
     for failure in report.failed:
         print(on_one_line(f"failed: {failure.source}: {failure.reason}"))
     _print_notes(report)
+    for line in _not_read(report):
+        print(on_one_line(line))
     if not is_refused:
         for line in _documents(report):
             print(on_one_line(line))
@@ -73,6 +87,35 @@ def print_report(report: IngestReport, seconds: float, *, is_refused: bool = Fal
         print(_counts(report, seconds))
 
 
+def _not_read(report: IngestReport) -> Iterator[str]:
+    """Yield a line for each document that was read now and lacks elements that held words."""
+    now = {*report.added, *report.changed, *report.reread}
+    documents: dict[str, list[NotRead]] = {}
+    for one in report.not_read:
+        if one.words and one.document in now:
+            documents.setdefault(one.document, []).append(one)
+    for name, elements in list(documents.items())[:_DOCUMENTS_SHOWN]:
+        yield f"not read: {elements_in_words(elements)} in {name}"
+    if rest := list(documents.values())[_DOCUMENTS_SHOWN:]:
+        others = counted(sum(one.count for own in rest for one in own), "element")
+        yield f"not read: {others} in {counted(len(rest), 'document')} more; --json names all"
+
+
+def elements_in_words(elements: Sequence[NotRead]) -> str:
+    """Return elements by kind with the words that they held: `3 text boxes (41 words)`."""
+    return ", ".join(
+        _elements(one) + (f" ({counted(one.words, 'word')})" if one.words else "")
+        for one in elements
+    )
+
+
+def _elements(one: NotRead) -> str:
+    """Return the count of elements with their kind; of text, passages are counted."""
+    if one.kind.endswith("text"):
+        return f"{counted(one.count, 'passage')} of {one.kind}"
+    return counted(one.count, one.kind)
+
+
 def _documents(report: IngestReport) -> Iterator[str]:
     """Yield a line for each document that changed: what became of it, and its chunks."""
     for word, names in (("added", report.added), ("changed", report.changed)):
@@ -81,6 +124,13 @@ def _documents(report: IngestReport) -> Iterator[str]:
         if len(names) > _DOCUMENTS_SHOWN:
             yield f"{word}: and {counted(len(names) - _DOCUMENTS_SHOWN, 'document')} more"
     yield from (f"removed: {name}" for name in report.removed)
+    if report.reread:
+        again = counted(len(report.reread), "document")
+        text = len(set(report.reread) & set(report.changed))
+        yield (
+            f"read again: {again} that did not change, since this version reads files otherwise; "
+            f"the text of {text:,} is another one now"
+        )
 
 
 def _retired(source: RetiredSource) -> str:

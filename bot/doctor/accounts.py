@@ -3,14 +3,26 @@
 from collections.abc import Sequence
 
 from bot.cli.counted import counted
+from bot.cli.ingest_report import elements_in_words
 from bot.doctor.findings import Finding, warning
+from core.ingestion.account.left_out import NotRead, not_read_before
+from core.storage.catalogue_rows import DocumentRecord
 from core.storage.ingest_accounts import AccountRecord, LeftOutGroup
 
 _REASONS_NAMED = 4
 
 
-def check_account(course_id: str, accounts: Sequence[AccountRecord], least_share: float) -> Finding:
-    """Return what the last ingestion of each of the course's sources did with its files."""
+def check_account(
+    course_id: str,
+    accounts: Sequence[AccountRecord],
+    least_share: float,
+    documents: Sequence[DocumentRecord] = (),
+) -> Finding:
+    """Return what the last ingestion of each of the course's sources did with its files.
+
+    Args:
+        documents: those of the course, each with what was not read of it.
+    """
     if not accounts:
         return warning(
             "files",
@@ -25,6 +37,8 @@ def check_account(course_id: str, accounts: Sequence[AccountRecord], least_share
     )
     reasons = _reasons([group for account in accounts for group in account.groups])
     text = f"{counts}: {reasons}" if reasons else counts
+    if elements := _elements(documents):
+        text += f"; of the documents themselves were not read: {elements}"
     if any(account.is_refused for account in accounts):
         return warning("files", f"{text}. Too little was read, so the earlier text stays.")
     if read < least_share * (read + missed):
@@ -35,6 +49,20 @@ def check_account(course_id: str, accounts: Sequence[AccountRecord], least_share
             "GLOSSATOR_INGEST__LEAST_SHARE lower.",
         )
     return Finding("files", text)
+
+
+def _elements(documents: Sequence[DocumentRecord]) -> str:
+    """Return the elements that held words and were not read, those with most words first."""
+    kinds: dict[str, list[int]] = {}
+    for document in documents:
+        for one in not_read_before(document.source_file, document.left_out):
+            so_far = kinds.setdefault(one.kind, [0, 0])
+            so_far[0] += one.count
+            so_far[1] += one.words
+    ordered = sorted((-words, kind, count) for kind, (count, words) in kinds.items() if words)
+    return elements_in_words(
+        [NotRead("", kind, count, -words) for words, kind, count in ordered[:_REASONS_NAMED]]
+    )
 
 
 def _reasons(groups: Sequence[LeftOutGroup]) -> str:

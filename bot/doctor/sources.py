@@ -58,6 +58,26 @@ async def check_scans(course_file: CourseFile, most_pages: int) -> AsyncIterator
             yield warning("scans", _UNREAD.format(whose=whose, why=why))
 
 
+async def check_pandoc() -> Finding:
+    """Return which pandoc reads the formats that need it, which a course can do without."""
+    from core.ingestion.formats.pandoc.program import find_pandoc
+    from core.ingestion.formats.registry import FORMATS, OLDEST_PANDOC
+    from core.system_packages import how_to_install_pandoc
+
+    found = await find_pandoc()
+    wanted = [each for each in FORMATS if each.pandoc]
+    missing = [one for one in wanted if found is None or one.pandoc not in found.formats]
+    said = "there is no pandoc"
+    if found is not None:
+        names = ", ".join(one.title for one in wanted if one not in missing)
+        said = f"version {found.version} reads {names}"
+    if missing:
+        newest = any(one.pandoc_since != OLDEST_PANDOC for one in missing)
+        names = ", ".join(one.title for one in missing)
+        said += f"; {names} are named, and not read: {how_to_install_pandoc(newest=newest)}"
+    return Finding("pandoc", said)
+
+
 async def _check_git(repositories: list[str]) -> Finding:
     """Check the git of this machine, whose absence fails only where a source needs it."""
     from core.ingestion.git.address import parse_git_address

@@ -30,6 +30,9 @@ class FailedQuestion:
 
     kind: FailureKind
     measured: Measured
+    not_read: str = ""
+    """Where the text of the documents that hold the answer lacks its words: what of them was not
+    read, for people."""
 
     @property
     def place(self) -> int | None:

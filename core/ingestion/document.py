@@ -74,6 +74,8 @@ class Omission:
     """Where it stood, for people: `page 3`, `slide 4`, `line 12`; empty where that is not known."""
     words: int = 0
     """How many words it held; 0 where it held none, or they cannot be counted."""
+    count: int = 1
+    """How many such elements it stands for: more than one where a document has very many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class ParsedDocument:
     """One sentence for each thing left out: a missing include, a page without text."""
     left_out: tuple[Omission, ...] = ()
     """Every element that was not read, in reading order."""
+    format: str = ""
+    """The name of the entry of its format; empty while its reader is at work."""
 
 
 def document_of(

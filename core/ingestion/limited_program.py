@@ -5,8 +5,10 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+_MOST_ERRORS = 1 << 16
 _LIMITED = """
 import os, resource, sys
 for kind, value in (limit.split("=") for limit in sys.argv[1].split(",")):
@@ -38,3 +40,78 @@ def end(process: asyncio.subprocess.Process) -> None:
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOutput:
+    """What a program said, and how it ended."""
+
+    code: int | None
+    """Its exit code, minus a signal; None where it was ended for its time, or did not start."""
+    output: bytes
+    errors: bytes
+    """The end of its standard error."""
+    is_whole: bool = True
+    """Whether the output is all that it said; else it said too much, and was ended."""
+
+
+async def said_by(
+    command: Sequence[str],
+    given: Iterable[bytes | memoryview],
+    *,
+    seconds: float,
+    most_bytes: int,
+    environment: Mapping[str, str],
+) -> ProgramOutput:
+    """Return what a program says when it is given its input; at the end it has ended."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return ProgramOutput(None, b"", str(error).encode())
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    errors = asyncio.create_task(_last_words(process.stderr))
+    code, output = None, bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            writing = asyncio.create_task(_give(process.stdin, given))
+            try:
+                while len(output) <= most_bytes and (part := await process.stdout.read(1 << 16)):
+                    output += part
+                if len(output) <= most_bytes:
+                    code = await process.wait()
+            finally:
+                writing.cancel()
+                await asyncio.gather(writing, return_exceptions=True)
+    except TimeoutError:
+        pass
+    finally:
+        end(process)
+        while await process.stdout.read(1 << 16):  # else a full pipe is never seen to end
+            pass
+        await process.wait()
+    return ProgramOutput(code, bytes(output), await errors, len(output) <= most_bytes)
+
+
+async def _give(stdin: asyncio.StreamWriter, given: Iterable[bytes | memoryview]) -> None:
+    with contextlib.suppress(ConnectionError):  # it has read enough
+        for part in given:
+            stdin.write(part)
+            await stdin.drain()
+        stdin.close()
+        await stdin.wait_closed()
+
+
+async def _last_words(stderr: asyncio.StreamReader) -> bytes:
+    words = b""
+    while part := await stderr.read(1 << 16):
+        words = (words + part)[-_MOST_ERRORS:]
+    return words

@@ -11,12 +11,19 @@ from core.embeddings.base import Embedder, SentenceEmbedder
 from core.errors import (
     IngestionError,
     NoRoom,
+    ProgramMissing,
     StoreUnwritable,
     UnsupportedDocument,
 )
 from core.index.base import VectorIndex
 from core.index.points import collection_of, course_of
 from core.ingestion.account.ledger import SourceAccount, record_of
+from core.ingestion.account.left_out import (
+    LeftOut,
+    more_left_out_than_read,
+    not_read,
+    not_read_before,
+)
 from core.ingestion.account.refusal import IngestionRefused, refuse_emptied, refuse_little
 from core.ingestion.changes.store import CourseChanges
 from core.ingestion.chunks.boilerplate import with_boilerplate
@@ -31,16 +38,18 @@ from core.ingestion.foreign_text import (
     all_in_their_language,
     warn_of_foreign_text,
 )
+from core.ingestion.formats import registry
 from core.ingestion.report import Failure, IngestReport, Progress
 from core.ingestion.sources.source import Source, SourceDocument
 from core.models import Course, now
-from core.storage.catalogue import Catalogue, Edition
+from core.storage.catalogue import Catalogue, DocumentRecord, Edition
 from core.storage.ingest_accounts import IngestAccounts
 
 logger = logging.getLogger(__name__)
 
 PIPELINE_VERSION = "5"
-"""Part of every fingerprint: a parser or splitter that works differently gets another one."""
+"""Part of every fingerprint: a splitter that works differently gets another one. What reads one
+format differently gets another `version` in the entry of the format."""
 _VECTORS_KEPT = timedelta(days=90)
 """How long a vector that no run asks for stays in the cache."""
 
@@ -273,11 +282,12 @@ class Ingestion:
         before = plan.kept.get(name)
         try:
             await document.read()
-            facts = [PIPELINE_VERSION, course.language, course.base_url or ""]
-            facts += ["trusted"] if is_trusted else []
-            fingerprint = ":".join((*facts, document.fingerprint()))
-            if before and before.fingerprint == fingerprint:
+            facts = [course.language, course.base_url or "", *(["trusted"] if is_trusted else [])]
+            state = ":".join((*facts, document.fingerprint()))
+            reader, _, state_before = before.fingerprint.partition(":") if before else ("", "", "")
+            if before and state_before == state and reader in _readers().values():
                 report.unchanged.append(name)
+                report.not_read += not_read_before(name, before.left_out)
                 account.read.append(name)
                 if before.origin != document.place.origin and name not in plan.others.foreign:
                     plan.moved[name] = document.place.origin
@@ -285,13 +295,39 @@ class Ingestion:
             if other := plan.others.foreign.get(name):
                 raise UnsupportedDocument(f"has the name of a document of {other}")
             place = replace(document.place, is_trusted=is_trusted)
-            parsed = course_document(course, place, await document.parse(), fingerprint)
+            text = await document.parse()
+            parsed = course_document(course, place, text, f"{_readers()[text.format]}:{state}")
         except IngestionError as error:
+            if isinstance(error, ProgramMissing) and before is None:
+                account.left_out.append(LeftOut(name, str(error), is_missed=True))
+                return
             stays = "; its earlier text stays" if before else ""
             plan.fail(account, name, f"{error}{stays}")
             return
         account.read.append(name)
         report.warnings += [Failure(name, warning) for warning in parsed.warnings]
-        (report.added if before is None else report.changed).append(name)
+        if warning := more_left_out_than_read(text.blocks, text.left_out):
+            report.warnings.append(Failure(name, warning))
+        report.not_read += not_read(name, text.left_out)
+        if before is None:
+            report.added.append(name)
+        else:
+            is_stale = reader not in _readers().values()
+            is_same = is_stale and _shown(before) == _shown(parsed.record)
+            (report.unchanged if is_same else report.changed).append(name)
+            if is_same or state_before == state:
+                report.reread.append(name)
         plan.kept.pop(name, None)
         plan.parsed[name] = parsed
+
+
+def _shown(record: DocumentRecord) -> tuple[str, ...]:
+    """Return what people see of a document."""
+    return record.content_hash, record.title, record.url or "", record.module or ""
+
+
+def _readers() -> dict[str, str]:
+    """Return for each format what a document keeps of its reader: another one reads it again."""
+    return {
+        each.name: f"{PIPELINE_VERSION}-{each.name}-{each.version}" for each in registry.FORMATS
+    }

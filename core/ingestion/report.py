@@ -6,7 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from core.ingestion.account.ledger import ReadShare, SourceAccount, share_read
-from core.ingestion.account.left_out import LeftOut
+from core.ingestion.account.left_out import LeftOut, NotRead
 from core.ingestion.changes.sections import SectionChanges
 
 Stage = Literal["reading", "embedding", "storing"]
@@ -43,9 +43,13 @@ class IngestReport:
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
+    reread: list[str] = field(default_factory=list)
+    """Those that have not changed and were read again, since their reader is another one."""
     failed: list[Failure] = field(default_factory=list)
     warnings: list[Failure] = field(default_factory=list)
     """What a document that went in had to do without: a missing include, a broken page."""
+    not_read: list[NotRead] = field(default_factory=list)
+    """The elements that the text of its documents does not have, unchanged ones included."""
     retired: list[RetiredSource] = field(default_factory=list)
     unlisted: Mapping[str, int] = field(default_factory=dict)
     """Sources that the course file does not list and that stay, with their documents."""

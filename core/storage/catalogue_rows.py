@@ -1,6 +1,6 @@
 """The tables of the catalogue, and what their rows are outside of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -76,11 +76,15 @@ class DocumentRecord:
     content_hash: str
     """SHA-256 of the text, in hexadecimal."""
     fingerprint: str
-    """What the source says of the file's state; equal means it need not be read again."""
+    """Its reader, and what the source says of the file's state: equal means that it need not be
+    read again."""
     title: str
     url: str | None
     module: str | None
     chunk_count: int
+    left_out: Mapping[str, Sequence[int]] | None = None
+    """How many elements of a kind its text does not have, and how many words they held; None
+    where an earlier version read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +184,7 @@ class DocumentRow(Base):
     url: Mapped[str | None] = mapped_column(Text)
     module: Mapped[str | None] = mapped_column(Text)
     chunk_count: Mapped[int]
+    left_out: Mapped[dict[str, list[int]] | None] = mapped_column(JSON)
 
 
 class SectionRow(Base):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from core.ingestion.account.left_out import LeftOut
-from core.ingestion.account.text_formats import suffix_of
+from core.ingestion.formats.registry import suffix_of
 from core.storage.ingest_accounts import LeftOutGroup
 
 _ROWS_A_REASON = 8

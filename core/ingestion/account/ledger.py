@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from core.ingestion.account.groups import grouped
 from core.ingestion.account.left_out import LeftOut
-from core.ingestion.account.text_formats import is_text_like
+from core.ingestion.formats.registry import is_text_like
 from core.models import now
 from core.storage.ingest_accounts import AccountRecord
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.ingestion.account.generated import outputs_of, why_foreign
 from core.ingestion.account.left_out import LeftOut, foreign, missed
-from core.ingestion.account.text_formats import suffix_of
+from core.ingestion.formats.registry import suffix_of
 from core.ingestion.sites.page_files import reading_order
 
 _OF_VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})

@@ -6,8 +6,7 @@ from pathlib import PurePosixPath
 from core.ingestion.account.included import included_files
 from core.ingestion.account.left_out import LeftOut, foreign, missed
 from core.ingestion.account.survey import Survey
-from core.ingestion.account.text_formats import suffix_of, unread_format
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.formats.registry import is_readable, unread_format
 from core.ingestion.sites.site import Site
 
 
@@ -37,7 +36,7 @@ def _reason(path: str, site: Site, included: frozenset[str], elsewhere: dict[str
         return foreign(path, "is read with the pages that include it")
     if path in site.unpublished:
         return missed(path, site.unpublished[path])
-    if suffix_of(path) not in SUPPORTED_SUFFIXES:
+    if not is_readable(path):
         return missed(path, unread_format(path))
     if site.docs == "." or path.startswith(f"{site.docs}/"):
         return missed(path, site.unlisted)

@@ -7,6 +7,7 @@ from urllib.parse import quote, urldefrag
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from core.errors import UnsupportedDocument
+from core.ingestion.account.left_out import counts_kept
 from core.ingestion.chunks.chunking import (
     ChunkedDocument,
     DocumentPassage,
@@ -78,6 +79,7 @@ def course_document(
         url=place.url,
         module=place.module,
         chunk_count=len(chunks),
+        left_out=counts_kept(parsed.left_out),
     )
     paths = [passage.section.path for passage in chunked.passages]
     return CourseDocument(

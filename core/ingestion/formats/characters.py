@@ -37,6 +37,10 @@ def visible_document(document: ParsedDocument) -> ParsedDocument:
         (_visible_block(block) for block in document.blocks),
         metadata=_visible_values(document.metadata),
         warnings=map(visible, document.warnings),
+        left_out=(
+            replace(each, kind=visible(each.kind), where=visible(each.where))
+            for each in document.left_out
+        ),
     )
 
 

@@ -21,6 +21,7 @@ _SAMPLE_BYTES = 64 * 1024
 _FEW_CONTROLS = 32
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
 """What no text holds, unlike blanks, page breaks and the colours of a terminal."""
+_CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -52,7 +53,7 @@ def looks_like_text(data: bytes) -> bool:
     sample = data[:_SAMPLE_BYTES]
     if _marked_encoding(sample) or _unmarked_utf16(sample):
         return True
-    control = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in sample)
+    control = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
     return control <= max(_FEW_CONTROLS, len(sample) // 200)
 
 

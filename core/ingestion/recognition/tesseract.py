@@ -1,6 +1,5 @@
 """The tesseract of this machine: whether there is one, what it knows, and what a picture says."""
 
-import asyncio
 import os
 import re
 import shutil
@@ -8,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.ingestion.formats.pdf.scans import PagePicture
-from core.ingestion.limited_program import end, limited
+from core.ingestion.limited_program import limited, said_by
 
 _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "TESSDATA_PREFIX")
 _MEMORY_BYTES = 1 << 30
@@ -72,44 +71,10 @@ async def _said_by(
 
     The code is -1 where it cannot be started, takes too long or says too much.
     """
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=_environment(),
-            start_new_session=True,
-        )
-    except OSError:
-        return -1, b""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(seconds):
-            said = await _conversation(process.stdin, process.stdout, given)
-            return (await process.wait() if len(said) <= _MOST_BYTES else -1), said
-    except (TimeoutError, ConnectionError):
-        return -1, b""
-    finally:
-        end(process)
-        while await process.stdout.read(1 << 16):  # else a full pipe is never seen to end
-            pass
-        await process.wait()
-
-
-async def _conversation(
-    stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader, given: Sequence[bytes]
-) -> bytes:
-    """Give a program its input, and return its output up to a little more than the most."""
-    for part in given:
-        stdin.write(part)
-        await stdin.drain()
-    stdin.close()
-    said = bytearray()
-    while len(said) <= _MOST_BYTES and (part := await stdout.read(1 << 16)):
-        said += part
-    return bytes(said)
+    said = await said_by(
+        command, given, seconds=seconds, most_bytes=_MOST_BYTES, environment=_environment()
+    )
+    return (-1 if said.code is None else said.code), said.output
 
 
 def _environment() -> dict[str, str]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from core.errors import UnsupportedDocument
+from core.errors import ProgramMissing, UnsupportedDocument
 from core.ingestion.formats.pdf.scans import PagePicture, Scans
 from core.ingestion.sandbox.confinement import (
     AuditHook,
@@ -16,11 +16,13 @@ from core.ingestion.sandbox.confinement import (
 )
 from core.ingestion.sandbox.messages import (
     ParseJob,
+    conversion_frames,
     document_frames,
     drawing_frame,
     picture_frames,
     read_job,
     read_text,
+    read_tree,
     ready_frame,
     refusal_frame,
 )
@@ -39,7 +41,14 @@ def main() -> None:
         root = Path(os.path.realpath(job.include_root)) if job.include_root else None
         hook.include_root = root
         scans = _scans(job, seconds, jobs, answers, hook)
-        _send(answers, _answer(job, _include_reader(root, job), scans))
+
+        def convert(name: str, text: bytes, seconds: float = seconds) -> bytes:
+            _send(answers, conversion_frames(name, text))
+            tree = read_tree(jobs)
+            grant_processor_seconds(seconds)
+            return tree
+
+        _send(answers, _answer(job, _include_reader(root, job), scans, convert))
 
 
 def _scans(
@@ -72,7 +81,10 @@ def _include_reader(root: Path | None, job: ParseJob) -> Callable[[str], str | N
 
 
 def _answer(
-    job: ParseJob, read_include: Callable[[str], str | None], scans: Scans
+    job: ParseJob,
+    read_include: Callable[[str], str | None],
+    scans: Scans,
+    convert: Callable[[str, bytes], bytes],
 ) -> Iterator[bytes]:
     from core.ingestion.formats.registry import parse
 
@@ -84,10 +96,12 @@ def _answer(
             dialect=job.dialect,
             read_include=read_include,
             scans=scans,
+            convert=convert,
         )
         yield from document_frames(document, retire=holds_too_much())
     except UnsupportedDocument as error:
-        yield refusal_frame(str(error), retire=holds_too_much())
+        lacks_program = isinstance(error, ProgramMissing)
+        yield refusal_frame(str(error), retire=holds_too_much(), lacks_program=lacks_program)
     except MemoryError:
         yield refusal_frame("needs more than 1 GiB of memory", retire=True)
 

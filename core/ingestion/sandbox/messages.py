@@ -2,13 +2,21 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, BlockRole, EntryPart, ParsedDocument
+from core.errors import ProgramMissing, UnsupportedDocument
+from core.ingestion.document import (
+    Block,
+    BlockKind,
+    BlockRole,
+    EntryPart,
+    Omission,
+    ParsedDocument,
+)
+from core.ingestion.formats import registry
 from core.ingestion.formats.pdf.scans import MOST_PIXELS, PagePicture
 
 LENGTH_BYTES = 4
@@ -22,7 +30,13 @@ _PART_BYTES = 256_000
 _MAX_SHORT_TEXT = 2_000
 _MAX_SHORT_TEXTS = 1_000
 _MOST_DPI = 1_000
-_LOCATOR_NAMES = frozenset({"page", "slide", "cell", "second", "line_start", "line_end"})
+MOST_OMISSIONS = 20_000
+"""Of a document; what more it has of a kind is one omission, with its count."""
+_OMISSIONS_A_FRAME = 2_000
+_MAX_PLACE = 200
+_MAX_COUNT = 1 << 40
+_MOST_CONVERTED = 100_000_000
+_CONVERTED_A_FRAME = 8_000_000
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -58,6 +72,17 @@ class Finished:
     reason: str
     retire: bool
     """Whether the child holds so much memory that another should take its place."""
+    lacks_program: bool = False
+    """Whether there is no document because a program is not on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToConvert:
+    """The child asks what pandoc makes of a text that comes in the next frames."""
+
+    name: str
+    """What pandoc calls its format."""
+    frames: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +157,43 @@ def read_text(stream: BinaryIO) -> bytes:
     return stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
 
 
+def conversion_frames(name: str, text: bytes) -> Iterator[bytes]:
+    """Yield a text that pandoc is to read as the child sends it.
+
+    Raises:
+        UnsupportedDocument: before the first frame, when it is too long.
+    """
+    if len(text) > _MOST_CONVERTED:
+        raise UnsupportedDocument(f"is larger than {_MOST_CONVERTED // 1_000_000} MB")
+    starts = range(0, len(text), _CONVERTED_A_FRAME)
+    yield _frame({"convert": name, "frames": len(starts)})
+    for start in starts:
+        part = text[start : start + _CONVERTED_A_FRAME]
+        yield len(part).to_bytes(LENGTH_BYTES, "big") + part
+
+
+def tree_parts(tree: bytes | UnsupportedDocument) -> Iterator[bytes]:
+    """Yield what pandoc made of a text, or why it made nothing, as the child reads it."""
+    if isinstance(tree, UnsupportedDocument):
+        yield _frame({"reason": str(tree), "lacks_program": isinstance(tree, ProgramMissing)})
+        return
+    yield _frame({"reason": ""})
+    yield len(tree).to_bytes(LENGTH_BYTES, "big")
+    yield tree
+
+
+def read_tree(stream: BinaryIO) -> bytes:
+    """Return what pandoc made of the text that was sent.
+
+    Raises:
+        UnsupportedDocument: when it made nothing; ProgramMissing without pandoc.
+    """
+    said = json.loads(stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big")))
+    if said["reason"]:
+        raise (ProgramMissing if said["lacks_program"] else UnsupportedDocument)(said["reason"])
+    return stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
+
+
 def ready_frame() -> bytes:
     """Return what the child says when it is about to read its first job."""
     return _frame({"ready": True})
@@ -158,8 +220,13 @@ def document_frames(document: ParsedDocument, *, retire: bool) -> Iterator[bytes
                 "entry": block.entry,
             }
         )
+    for start in range(0, len(omissions := _few(document.left_out)), _OMISSIONS_A_FRAME):
+        part = omissions[start : start + _OMISSIONS_A_FRAME]
+        told = [[o.kind[:_MAX_PLACE], o.where[:_MAX_PLACE], o.words, o.count] for o in part]
+        yield _frame({"left_out": told})
     yield _frame(
         {
+            "format": document.format,
             "title": _short(document.title) if document.title else None,
             "metadata": {_short(k): _short(v) for k, v in document.metadata.items()},
             "warnings": [_short(text) for text in document.warnings[:_MAX_SHORT_TEXTS]],
@@ -168,9 +235,21 @@ def document_frames(document: ParsedDocument, *, retire: bool) -> Iterator[bytes
     )
 
 
-def refusal_frame(reason: str, *, retire: bool) -> bytes:
+def _few(left_out: Sequence[Omission]) -> Sequence[Omission]:
+    """Return omissions, where they are very many with one of each kind for the last ones."""
+    if len(left_out) <= MOST_OMISSIONS:
+        return left_out
+    rest: dict[str, Omission] = {}
+    for one in left_out[MOST_OMISSIONS:]:
+        kind = one.kind if one.kind in rest or len(rest) < _MAX_SHORT_TEXTS else "other element"
+        so_far = rest.get(kind, Omission(kind, "further on", count=0))
+        rest[kind] = replace(so_far, words=so_far.words + one.words, count=so_far.count + one.count)
+    return [*left_out[:MOST_OMISSIONS], *rest.values()]
+
+
+def refusal_frame(reason: str, *, retire: bool, lacks_program: bool = False) -> bytes:
     """Return why a document has no answer."""
-    return _frame({"reason": _short(reason), "retire": retire})
+    return _frame({"reason": _short(reason), "retire": retire, "lacks_program": lacks_program})
 
 
 class Answer:
@@ -178,9 +257,12 @@ class Answer:
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
+        self._left_out: list[Omission] = []
+        self._formats = frozenset(each.name for each in registry.FORMATS)
+        self._places = frozenset(place for each in registry.FORMATS for place in each.places)
         self._characters = 0
 
-    def take(self, body: bytes) -> Finished | Drawing | PictureHead | None:
+    def take(self, body: bytes) -> Finished | Drawing | PictureHead | ToConvert | None:
         """Return the end of the answer, or what is asked before it; none for a part of it.
 
         Raises:
@@ -192,24 +274,39 @@ class Answer:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise InvalidMessage(f"{type(error).__name__} in a frame") from error
 
-    def _take(self, fields: dict[str, Any]) -> Finished | Drawing | PictureHead | None:
+    def _take(self, fields: dict[str, Any]) -> Finished | Drawing | PictureHead | ToConvert | None:
         if "kind" in fields:
+            _check(self._places.issuperset(fields["locator"]))
             self._add(_block(fields))
             return None
+        if "left_out" in fields:
+            self._left_out += [_omission(*one) for one in fields["left_out"]]
+            _check(len(self._left_out) <= MOST_OMISSIONS + _MAX_SHORT_TEXTS + 1)
+            return None
+        if "convert" in fields:
+            frames = fields["frames"]
+            most = _MOST_CONVERTED // _CONVERTED_A_FRAME + 1
+            _check(type(frames) is int and 0 < frames <= most)
+            return ToConvert(_checked_text(fields["convert"]), frames)
         if "drawing" in fields:
             return Drawing()
         if "picture" in fields:
             return _picture_head(**fields["picture"])
         if "reason" in fields:
-            return Finished(None, _checked_text(fields["reason"]), fields["retire"] is True)
+            lacks_program = fields.get("lacks_program") is True
+            reason = _checked_text(fields["reason"])
+            return Finished(None, reason, fields["retire"] is True, lacks_program)
         title, warnings = fields["title"], fields["warnings"]
         metadata = fields["metadata"]
         _check(len(warnings) <= _MAX_SHORT_TEXTS and len(metadata) <= _MAX_SHORT_TEXTS)
+        _check(fields["format"] in self._formats)
         document = ParsedDocument(
             _checked_text(title) if title is not None else None,
             tuple(self._blocks),
             {_checked_text(name): _checked_text(value) for name, value in metadata.items()},
             tuple(_checked_text(text) for text in warnings),
+            tuple(self._left_out),
+            str(fields["format"]),
         )
         return Finished(document, "", fields["retire"] is True)
 
@@ -247,7 +344,6 @@ def _description(job: ParseJob) -> dict[str, Any]:
 def _block(fields: dict[str, Any]) -> Block:
     level, anchor, locator = fields["level"], fields["anchor"], fields["locator"]
     _check(type(level) is int and 0 <= level <= 1_000)
-    _check(_LOCATOR_NAMES.issuperset(locator))
     _check(all(_is_place(name, place) for name, place in locator.items()))
     text = _checked_text(fields["text"], MAX_BLOCK_CHARACTERS)
     _check(bool(text.strip()))
@@ -259,6 +355,12 @@ def _block(fields: dict[str, Any]) -> Block:
     kind, role = BlockKind(fields["kind"]), BlockRole(fields["role"])
     entry = None if fields["entry"] is None else EntryPart(fields["entry"])
     return Block(kind, text, level, anchor, locator, role, linked, recognised, entry)
+
+
+def _omission(kind: Any, where: Any, words: Any, count: Any) -> Omission:
+    _check(all(type(one) is int and 0 <= one <= _MAX_COUNT for one in (words, count)))
+    kind, where = (_checked_text(text, _MAX_PLACE) for text in (kind, where))
+    return Omission(kind, where, words, count)
 
 
 def _picture_head(width: Any, height: Any, dpi: Any) -> PictureHead:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from core.errors import ServiceError
+from core.errors import ServiceError, UnsupportedDocument
 from core.ingestion.formats.pdf.scans import PagePicture
 from core.ingestion.sandbox.messages import (
     LENGTH_BYTES,
@@ -18,8 +18,10 @@ from core.ingestion.sandbox.messages import (
     InvalidMessage,
     ParseJob,
     PictureHead,
+    ToConvert,
     job_parts,
     text_parts,
+    tree_parts,
 )
 
 _START_SECONDS = 30.0
@@ -28,6 +30,7 @@ _ENVIRONMENT = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 _STDERR_BYTES = 4_000
 Stream = TypeVar("Stream")
 Recognise = Callable[[PagePicture], Awaitable[bytes]]
+Convert = Callable[[str, bytes], Awaitable[bytes]]
 _COMMAND = (sys.executable, "-P", "-m", "core.ingestion.sandbox.child")
 
 
@@ -79,13 +82,16 @@ class ParserProcess:
         """Whether the child has not ended, as far as is known here."""
         return self._process.returncode is None and not self._stdout.at_eof()
 
-    async def parse(self, job: ParseJob, seconds: float, recognise: Recognise) -> Finished:
+    async def parse(
+        self, job: ParseJob, seconds: float, recognise: Recognise, convert: Convert
+    ) -> Finished:
         """Return the child's answer.
 
         Args:
             seconds: before the answer, and for each page that is drawn on the way; what
-                `recognise` takes is not counted.
+                `recognise` and `convert` take is not counted.
             recognise: returns the lines of text on the picture of a page.
+            convert: returns what pandoc makes of a text, once.
 
         Raises:
             TimeoutError: when it takes longer than `seconds`.
@@ -93,7 +99,7 @@ class ParserProcess:
             EOFError, ConnectionError: when the child has died.
         """
         clock = asyncio.get_running_loop().time
-        self.is_drawing, pictures, answer = False, 0, Answer()
+        self.is_drawing, pictures, answer, is_converted = False, 0, Answer(), False
         async with asyncio.timeout(seconds) as limit:
             await self._write(job_parts(job, seconds))
             while not isinstance(said := answer.take(await self._frame()), Finished):
@@ -108,6 +114,15 @@ class ParserProcess:
                     text = await recognise(picture)
                     limit.reschedule(clock() + seconds)
                     await self._write(text_parts(text))
+                elif isinstance(said, ToConvert):
+                    if is_converted:
+                        raise InvalidMessage("a text is converted twice")
+                    is_converted = True
+                    text = b"".join([await self._frame() for _ in range(said.frames)])
+                    limit.reschedule(None)
+                    tree = await _converted(convert, said.name, text)
+                    limit.reschedule(clock() + seconds)
+                    await self._write(tree_parts(tree))
             return said
 
     async def _write(self, parts: Iterable[bytes | memoryview]) -> None:
@@ -145,6 +160,13 @@ class ParserProcess:
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
         while words := await stderr.read(_STDERR_BYTES):
             self.last_words = (self.last_words + words)[-_STDERR_BYTES:]
+
+
+async def _converted(convert: Convert, name: str, text: bytes) -> bytes | UnsupportedDocument:
+    try:
+        return await convert(name, text)
+    except UnsupportedDocument as error:
+        return error
 
 
 def _piped(stream: Stream | None) -> Stream:

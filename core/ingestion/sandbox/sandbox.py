@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import signal
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from core.errors import UnsupportedDocument
+from core.errors import ProgramMissing, UnsupportedDocument
 from core.ingestion.document import ParsedDocument
+from core.ingestion.formats.pandoc.program import Pandoc, find_pandoc, readers
 from core.ingestion.recognition.recognition import Recognition
 from core.ingestion.sandbox.messages import Finished, InvalidMessage, ParseJob
 from core.ingestion.sandbox.parser_process import ParserProcess
@@ -35,15 +37,23 @@ class Sandbox:
     """
 
     def __init__(
-        self, *, seconds: float = _SECONDS, recognition: Recognition | None = None
+        self,
+        *,
+        seconds: float = _SECONDS,
+        recognition: Recognition | None = None,
+        finding: Callable[[], Awaitable[Pandoc | None]] = find_pandoc,
     ) -> None:
         """`seconds` is the longest that one document may take, and each page that is drawn.
 
         Args:
             recognition: how pages of a PDF without text are read; None: they are not.
+            finding: returns the pandoc of this machine; called when a document first needs it.
         """
         self._seconds = seconds
         self.recognition = recognition or Recognition()
+        self._finding = finding
+        self._pandoc: Pandoc | None = None
+        self._has_looked = False
         self._turn = asyncio.Lock()
         self._child: ParserProcess | None = None
         self._bytes_left = 0
@@ -67,7 +77,8 @@ class Sandbox:
 
         Raises:
             UnsupportedDocument: with a reason that follows the document's name: "is empty",
-                "needs more than 1 GiB of memory", "takes longer than 20 s to read" ...
+                "needs more than 1 GiB of memory", "takes longer than 20 s to read" ...;
+                ProgramMissing where only a program is not there.
             ServiceError: when no child can be started.
         """
         recognition = self.recognition
@@ -75,7 +86,8 @@ class Sandbox:
         async with self._turn:
             finished = await self._answer(job)
         if finished.document is None:
-            raise UnsupportedDocument(finished.reason)
+            kind = ProgramMissing if finished.lacks_program else UnsupportedDocument
+            raise kind(finished.reason)
         return finished.document
 
     async def _answer(self, job: ParseJob) -> Finished:
@@ -84,7 +96,7 @@ class Sandbox:
         finished: Finished | None = None
         try:
             pages = self.recognition.pages()
-            finished = await child.parse(job, self._seconds, pages.read)
+            finished = await child.parse(job, self._seconds, pages.read, self._convert)
             return finished
         except (TimeoutError, InvalidMessage, EOFError, ConnectionError) as error:
             cause = await self._cause(child, error)
@@ -95,6 +107,11 @@ class Sandbox:
                 await self._stop()
         without = replace(job, most_scans=0, missing=f"while its pages are drawn, it {cause}")
         return await self._answer(without)
+
+    async def _convert(self, name: str, text: bytes) -> bytes:
+        if not self._has_looked:
+            self._pandoc, self._has_looked = await self._finding(), True
+        return await readers(self._pandoc, name).tree(name, text, self._seconds)
 
     async def _ready_child(self, size: int) -> ParserProcess:
         """Return a child for `size` more bytes; one that died or served many is replaced."""

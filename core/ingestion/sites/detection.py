@@ -9,10 +9,9 @@ from urllib.parse import quote
 
 from core.ingestion.account.included import included_files
 from core.ingestion.account.survey import Survey, survey
-from core.ingestion.account.text_formats import suffix_of
 from core.ingestion.account.unread import unread_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.formats.registry import is_readable, suffix_of, suffixes_of
 from core.ingestion.sites.docusaurus_site import is_docusaurus, read_docusaurus
 from core.ingestion.sites.front_matter.hugo_site import is_hugo, read_hugo
 from core.ingestion.sites.front_matter.jekyll_site import is_jekyll, read_jekyll
@@ -24,12 +23,12 @@ from core.ingestion.sites.quarto_site import is_quarto, read_quarto
 from core.ingestion.sites.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 from core.ingestion.sites.sphinx_site import is_sphinx, read_sphinx
 
-_MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
-_QUARTO = frozenset({".qmd", ".rmd"})
-_SUBTITLES = frozenset({".srt", ".vtt"})
+_MARKDOWN = suffixes_of("markdown")
+_QUARTO = suffixes_of("quarto", "rmarkdown")
+_SUBTITLES = suffixes_of("subtitles")
 _LANGUAGE = re.compile(r"\.[a-z]{2,3}(?:-[A-Za-z]{2,4})?")
-_LATEX = frozenset({".tex", ".latex", ".ltx"})
-_RST = frozenset({".rst", ".rest"})
+_LATEX = suffixes_of("latex")
+_RST = suffixes_of("rst")
 _INCLUDING = _QUARTO | _RST | {".mdx"}
 """Pages of a plain folder that may include others."""
 
@@ -87,7 +86,7 @@ def _detected(root: Path, seen: Survey, page_suffix: str) -> Site:
 
 
 def _plain_folder(seen: Survey, page_suffix: str, warnings: tuple[str, ...]) -> Site:
-    readable_files = [path for path in seen.files if suffix_of(path) in SUPPORTED_SUFFIXES]
+    readable_files = [path for path in seen.files if is_readable(path)]
     partials = _partials(seen.folder, readable_files)
     pages = (loose_page(path, page_suffix) for path in readable_files if path not in partials)
     return Site(SiteKind.FOLDER, seen.folder, tuple(pages), None, (".",), warnings)

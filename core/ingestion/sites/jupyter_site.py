@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.formats.registry import readable_suffixes
 from core.ingestion.sites.navigation import (
     MOST_PATTERNS,
     ListedFile,
@@ -49,7 +49,7 @@ def read_jupyter_book(folder: Path) -> Site | None:
     config = _mapping(read_yaml(folder, "_config.yml"))
     warnings: list[str] = []
     pages: dict[str, SitePage] = {}
-    files = page_files(folder, SUPPORTED_SUFFIXES)
+    files = page_files(folder, readable_suffixes())
     entries = [*_found(files, contents, warnings)]
     if url is _sphinx_url and entries and config.get("only_build_toc_files") != "true":
         entries += [ListedFile(path, None, _folders(path)) for path in files]

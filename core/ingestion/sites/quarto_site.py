@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.formats.registry import readable_suffixes
 from core.ingestion.sites.navigation import (
     MOST_PATTERNS,
     ListedFile,
@@ -48,7 +48,7 @@ def read_quarto(folder: Path) -> Site | None:
         return None
     book, website = (_mapping(config.get(name)) for name in ("book", "website"))
     warnings: list[str] = []
-    files = page_files(folder, SUPPORTED_SUFFIXES)
+    files = page_files(folder, readable_suffixes())
     unpublished = dict(_unpublished(folder, files))
     open_files = [path for path in files if path not in unpublished]
     if chapters := [*_chapters(book)]:

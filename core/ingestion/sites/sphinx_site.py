@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.formats.registry import readable_suffixes
 from core.ingestion.sites.navigation import MOST_PATTERNS
 from core.ingestion.sites.page_files import file_inside, read_inside, readable
 from core.ingestion.sites.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
@@ -64,7 +64,7 @@ def read_sphinx(folder: Path) -> Site | None:
         return None
     config = read_inside(folder, f"{source}/conf.py") or ""
     excluded = _excluded(config)
-    files = page_files(folder / source, SUPPORTED_SUFFIXES)
+    files = page_files(folder / source, readable_suffixes())
     unpublished = {path: "is excluded by conf.py" for path in files if _matches(path, excluded)}
     templates = {path for path in files if path.split("/")[0] in _TEMPLATES}
     contents = _Contents(

@@ -1,16 +1,16 @@
 """Files of a folder as documents, in the order of the site that they are the text of."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import SourceUnavailable, UnsupportedDocument
 from core.ingestion.account.left_out import LeftOut
-from core.ingestion.account.names import unique_names
 from core.ingestion.assets import digest_of_assets
 from core.ingestion.chunks.passages import Placement
 from core.ingestion.document import ParsedDocument
 from core.ingestion.sandbox.sandbox import ParseJob
+from core.ingestion.sites.page_files import well_formed
 from core.ingestion.sites.site import Site, SitePage
 from core.ingestion.sources.digests import digest_of
 from core.ingestion.sources.source import SourceDocument, SourceReader, published_at
@@ -90,3 +90,20 @@ class _File:
                 include_folders=self.site.include_roots,
             )
         )
+
+
+def unique_names(prefix: str, paths: Iterable[str]) -> dict[str, str]:
+    """Return a name for each path; two that differ only in bytes outside UTF-8 get two.
+
+    Such bytes become `�`, and where that makes a name that is taken, `\\xNN`.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for path in dict.fromkeys(paths):
+        name = well_formed(prefix + path)
+        if name in taken:
+            escaped = (prefix + path).encode(errors="surrogateescape")
+            name = escaped.decode(errors="backslashreplace")
+        taken.add(name)
+        names[path] = name
+    return names

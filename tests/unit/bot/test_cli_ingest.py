@@ -11,7 +11,7 @@ import typer
 
 from bot.cli import ingest as module
 from bot.cli.exits import Exit
-from core.ingestion.formats.registry import SUPPORTED_FORMATS
+from core.ingestion.formats.registry import FORMATS, supported_formats
 from core.system_packages import how_to_install_git
 from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine
@@ -25,12 +25,14 @@ KEYS = [
     "changed",
     "removed",
     "unchanged",
+    "reread",
     "retired_sources",
     "unlisted_sources",
     "sections",
     "failed",
     "left_out",
     "text_files",
+    "not_read",
     "warnings",
     "documents",
     "chunks",
@@ -178,7 +180,7 @@ def test_what_changed_and_what_went_is_named(glossator: CommandLine, book: Path)
 def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
     glossator: CommandLine, book: Path
 ) -> None:
-    write_files(book, {f"notes/{n}.adoc": "text" for n in range(4)})
+    write_files(book, {f"notes/{n}.ptx": "text" for n in range(4)})
     write_files(book, {".github/check.yml": "x", ".git/config": "x", "lib/.git": "gitdir: x"})
     refused = glossator.here("ingest", "arden")
     assert refused.code == 65
@@ -186,9 +188,9 @@ def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
     assert "--partial" in refused.sentence
     assert refused.out.splitlines() == [
         "left out: 5 files (3 of 7 text files were read)",
-        "  reason                          folder   type   files  such as",
-        "  is AsciiDoc, which is not read  notes    .adoc      4  0.adoc",
-        "  is in a hidden folder           .github  .yml       1  check.yml",
+        "  reason                         folder   type  files  such as",
+        "  is PreTeXt, which is not read  notes    .ptx      4  0.ptx",
+        "  is in a hidden folder          .github  .yml      1  check.yml",
     ]
     assert glossator.here("courses", "--json").json == []
     told = glossator.here("ingest", "arden", "--json")
@@ -202,7 +204,7 @@ def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
         sorted(FILES),
     )
     assert taken.json["left_out"] == told.json["left_out"]
-    assert {"path": "notes/0.adoc", "reason": "is AsciiDoc, which is not read"} in (
+    assert {"path": "notes/0.ptx", "reason": "is PreTeXt, which is not read"} in (
         taken.json["left_out"]
     )
 
@@ -224,11 +226,11 @@ def test_the_share_is_a_setting_and_failed_documents_count_as_not_read(
 def test_the_doctor_says_what_was_left_out_and_where_that_is_not_known(
     glossator: CommandLine, book: Path
 ) -> None:
-    write_files(book, {f"notes/{n}.adoc": "text" for n in range(4)})
+    write_files(book, {f"notes/{n}.ptx": "text" for n in range(4)})
     glossator.here("ingest", "arden", "--partial")
     [line] = [line for line in glossator.here("doctor").out.splitlines() if " files " in line]
     assert line == (
-        "WARN  files     arden: 3 files read, 0 failed, 4 left out: is AsciiDoc, which is "
+        "WARN  files     arden: 3 files read, 0 failed, 4 left out: is PreTeXt, which is "
         "not read (4). Most of the text files are missing: convert them to a format that is read "
         "('glossator ingest --help' names them) and ingest again, or set "
         "GLOSSATOR_INGEST__LEAST_SHARE lower."
@@ -542,6 +544,20 @@ def test_a_source_of_which_nothing_can_be_read_changes_nothing(glossator: Comman
     assert json.loads(glossator.here("courses", "list", "--json").out) == before
 
 
+def test_the_table_of_the_handbook_has_a_row_for_every_format_with_its_suffixes() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "ingesting.md").read_text(encoding="utf-8")
+    table = text[text.index("| format | file names |") : text.index("Old Office files")]
+    rows = [line.split("|")[1:3] for line in table.splitlines()[2:] if line.startswith("|")]
+    for one in FORMATS:
+        if one.read:
+            named = [suffixes for title, suffixes in rows if one.title.rstrip("s") in title]
+            assert named, one.title
+            written = set(re.findall(r"`(\.\w+)`", " ".join(named)))
+            assert set(one.suffixes) <= written, one.title
+    every = {suffix for _, suffixes in rows for suffix in re.findall(r"`(\.\w+)`", suffixes)}
+    assert every - {".xml"} == {suffix for one in FORMATS if one.read for suffix in one.suffixes}
+
+
 def test_the_help_the_handbook_and_the_readme_name_every_format(glossator: CommandLine) -> None:
     root = Path(__file__).parents[3]
     written = [
@@ -549,7 +565,7 @@ def test_the_help_the_handbook_and_the_readme_name_every_format(glossator: Comma
     ]
     for text in (glossator.here("ingest", "--help").out, *written):
         words = " ".join(text.split())
-        for name in re.split(r", | and ", SUPPORTED_FORMATS):
+        for name in re.split(r", | and ", supported_formats()):
             assert name in words
 
 

@@ -14,6 +14,7 @@ from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from tests.books import COVERED, COVERED_FACT, UNCOVERED, write_files
 from tests.command_line import CommandLine, Finished
+from tests.pandoc import needs_pandoc
 
 EVAL_KEYS = {
     *("n", "hit@1", "hit@5", "hit@20", "ndcg@10", "mrr@10", "answer@1", "answer@3"),
@@ -324,3 +325,34 @@ def test_eval_proposes_questions_that_it_can_then_ask(lighthouse: CommandLine) -
     assert all(row["relevant"] and row["passage"] for row in rows)
     assert lighthouse.here("eval", "new.jsonl", "--json").json["n"] == 3
     assert lighthouse.here("eval", "--generate", "3", "new.jsonl").code == 2
+
+
+@needs_pandoc
+@pytest.mark.costly
+def test_eval_and_doctor_name_what_was_not_read_where_the_text_lacks_the_answer(
+    lighthouse: CommandLine,
+) -> None:
+    folder = write_files(
+        lighthouse.folder / "bell",
+        {"bell.org": "* The bell\nThe bell of the mill weighs +nine hundred pounds+.\n"},
+    )
+    assert lighthouse.here("ingest", str(folder), "--course", "bell").code == 0
+    row = {
+        "question": "What does the bell of the mill weigh?",
+        "relevant": ["bell.org"],
+        "answers": ["nine hundred pounds"],
+        "kind": "span",
+    }
+    there = {**row, "answers": ["bell of the mill"]}
+    text = "".join(f"{json.dumps(one)}\n" for one in (row, there))
+    (lighthouse.folder / "bell.jsonl").write_text(text)
+    report = lighthouse.here("eval", "bell.jsonl", "--course", "bell", "--json").json
+    first = report["failed_questions"][0]
+    assert first["not_read"] == "1 passage of struck text (3 words) of bell.org"
+    assert first["sentence"].endswith(
+        "The words of the answer are not in the text that was read; not read were 1 passage of "
+        "struck text (3 words) of bell.org."
+    )
+    assert [one["not_read"] for one in report["failed_questions"][1:]] in ([], [None])
+    told = [line for line in lighthouse.here("doctor").out.splitlines() if "bell:" in line]
+    assert any("were not read: 1 passage of struck text (3 words)" in line for line in told)

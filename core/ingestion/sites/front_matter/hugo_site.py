@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.ingestion.account.survey import page_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.formats.registry import readable_suffixes
 from core.ingestion.sites.front_matter.hugo_links import HugoLinks, HugoPage
 from core.ingestion.sites.front_matter.page_head import (
     NO_HEAD,
@@ -47,7 +47,7 @@ def read_hugo(folder: Path) -> Site | None:
     if not (folder / content).resolve().is_relative_to(folder) or not (folder / content).is_dir():
         return None
     root = folder / content
-    files = page_files(root, SUPPORTED_SUFFIXES)
+    files = page_files(root, readable_suffixes())
     heads = {path: page_head(root, path) if _is_page(path) else NO_HEAD for path in files}
     language, others = _languages(config)
     unpublished = {posixpath.join(content, p): why for p, why in _unpublished(heads, others)}

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.formats.registry import readable_suffixes
 from core.ingestion.sites.front_matter.jekyll_defaults import PAGES, PageDefaults
 from core.ingestion.sites.front_matter.jekyll_links import (
     Style,
@@ -120,7 +120,7 @@ def _pages(
     defaults = PageDefaults(config.get("defaults"), place)
     of_pages = Style(f"/:path/:basename{ending_of(permalink)}")
     later: dict[str, list[_Page]] = {name: [] for name in collections}
-    for path in page_files(folder, SUPPORTED_SUFFIXES - _PLAIN_TEXT):
+    for path in page_files(folder, readable_suffixes() - _PLAIN_TEXT):
         is_static = not path.lower().endswith(_SUFFIXES)
         name, folders, below = _place_of(path, place, collections)
         head = NO_HEAD if is_static else page_head(folder, path)

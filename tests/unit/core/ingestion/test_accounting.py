@@ -8,10 +8,10 @@ import pytest
 
 from bot.cli.ingest_report import print_report, summary
 from core.ingestion.account.groups import grouped
-from core.ingestion.account.names import unique_names
 from core.ingestion.account.refusal import IngestionRefused
 from core.ingestion.report import IngestReport
 from core.ingestion.sites.detection import detect_site
+from core.ingestion.sources.files import unique_names
 from core.storage.ingest_accounts import IngestAccounts
 from tests.books import write_files
 from tests.library import COURSE, Library, failures
@@ -104,9 +104,9 @@ async def test_only_what_is_known_to_be_generated_is_skipped(library: Library) -
 @pytest.mark.parametrize(
     ("files", "share"),
     [
-        ({"a.md": "# A\n\nA.", "b.adoc": "B", "c.png": "x", ".d.md": "x"}, (1, 2)),
+        ({"a.md": "# A\n\nA.", "b.ptx": "B", "c.png": "x", ".d.md": "x"}, (1, 2)),
         ({"a.qmd": "# A\n\nA.", "b.Rmd": "# B\n\nB.", "c.py": "x"}, (2, 2)),
-        ({"a.md": "# A\n\nA.", "b.md": "", "c.typ": "x", "d.adoc": "x"}, (1, 4)),
+        ({"a.md": "# A\n\nA.", "b.md": "", "c.cnxml": "x", "d.ptx": "x"}, (1, 4)),
         ({"a.md": "# A\n\nA.", "_site/b.html": "x", "_config.yml": "x"}, (1, 1)),
     ],
 )
@@ -123,7 +123,7 @@ async def test_the_share_counts_what_courses_are_written_in(
 
 async def test_a_run_that_reads_too_little_changes_and_embeds_nothing(library: Library) -> None:
     first = await library.ingest("book")
-    library.write({f"{n}.adoc": "text" for n in range(5)})
+    library.write({f"{n}.ptx": "text" for n in range(5)})
     library.write({"new.md": "# New\n\nSomething new.\n"})
     embedded = library.embedder.embedded
     with pytest.raises(IngestionRefused, match="Only 4 of 9 text files"):
@@ -133,7 +133,7 @@ async def test_a_run_that_reads_too_little_changes_and_embeds_nothing(library: L
     accounts = await IngestAccounts(library.engine).all()
     [account] = accounts[COURSE.course_id]
     assert (account.is_refused, account.read, account.left_out, account.missed) == (True, 4, 5, 5)
-    assert [(group.suffix, group.files) for group in account.groups] == [(".adoc", 5)]
+    assert [(group.suffix, group.files) for group in account.groups] == [(".ptx", 5)]
     assert (await library.ingest("book", least_share=0.4)).added == ["new.md"]
     [account] = (await IngestAccounts(library.engine).all())[COURSE.course_id]
     assert not account.is_refused

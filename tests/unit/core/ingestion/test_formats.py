@@ -46,13 +46,31 @@ def archive(*names: str) -> bytes:
         (b"x", "a.RST", None, "rst"),
         (b"x", "a.tex", "text/plain", "latex"),
         (b"just words", "README", None, "plain"),
+        (b"just words", "a.org", None, "org"),
+        (b"just words", "a.ADOC", None, "asciidoc"),
+        (b"{\\rtf1 x}", "a.doc", None, "rtf"),
+        (b"\n" * 5000 + b"words", "a", None, "plain"),
+        (b'<?xml version="1.0"?><FictionBook>', "a.xml", None, "fb2"),
+        (
+            b'<!DOCTYPE book [<!ENTITY a "b">]><book xmlns="http://docbook.org/ns/docbook">',
+            "a.xml",
+            None,
+            "docbook",
+        ),
+        (
+            b'<!DOCTYPE article PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "x.dtd"><article>',
+            "a.xml",
+            None,
+            "docbook",
+        ),
+        (b'<!-- c --><article dtd-version="1.2" article-type="x">', "a.xml", None, "jats"),
         ("schön".encode("utf-16-le"), "a", None, "plain"),
     ],
 )
 def test_content_counts_more_than_the_name(
     data: bytes, name: str, media_type: str | None, kind: str
 ) -> None:
-    assert detect_format(data, name, media_type) == kind
+    assert detect_format(data, name, media_type).name == kind
 
 
 @pytest.mark.parametrize(
@@ -72,8 +90,12 @@ def test_content_counts_more_than_the_name(
         (b'{"cells": [', "a.ipynb", "is not a valid notebook"),
         (b"PK\n", "a.epub", "is a damaged e-book"),
         (archive("META-INF/container.xml"), "a.epub", "is an e-book that names no content"),
-        (b"PK\n", "a.mobi", "is no format that can be read"),
-        (b"{\\rtf1 words}", "a.rtf", "is no format that can be read"),
+        (b"PK\n", "a.mobi", "is a Kindle book, which is not read; what can be read is Markdown"),
+        (b"-----BEGIN PGP SIGNATURE-----\n\niQ", "a.asc", "is a key or signature, not a text"),
+        (b"just words", "a.png", "is a picture, a sound or an archive, which is not read"),
+        (b"{\\rtf1 words}", "a.rtf", "needs the program pandoc"),
+        (b"just words", "a.rtf", "is a damaged RTF file"),
+        (b"just words", "a.odt", "is a damaged OpenDocument file"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc", "is an old Office file"),
         (
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),

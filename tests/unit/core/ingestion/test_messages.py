@@ -1,13 +1,15 @@
 """The sandbox believes nothing that an intact child would not say."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, BlockRole, document_of
+from core.ingestion.document import Block, BlockKind, BlockRole, Omission, document_of
 from core.ingestion.sandbox.messages import (
+    MOST_OMISSIONS,
     Answer,
     Finished,
     InvalidMessage,
@@ -27,7 +29,13 @@ BLOCK = {
     "entry": None,
 }
 PICTURE = {"width": 2_000, "height": 3_000, "dpi": 300}
-END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": False}
+END: dict[str, Any] = {
+    "title": None,
+    "metadata": {},
+    "warnings": [],
+    "retire": False,
+    "format": "markdown",
+}
 
 
 @pytest.mark.parametrize(
@@ -63,6 +71,16 @@ END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": 
         {**END, "metadata": {"slug": 1}},
         {**END, "warnings": ["x"] * 2_000},
         {**END, "warnings": None},
+        {**END, "format": "x.lua"},
+        {"left_out": [["text box", "page 1", -1, 1]]},
+        {"left_out": [["text box", 3, 1, 1]]},
+        {"left_out": [["text box", "", True, 1]]},
+        {"left_out": [["x" * 300, "", 1, 1]]},
+        {"left_out": [["text box"]]},
+        {"left_out": [["text box", "", 1, 1]] * 30_000},
+        {"convert": 3, "frames": 1},
+        {"convert": "org", "frames": 0},
+        {"convert": "org", "frames": 10_000},
         {"reason": 3, "retire": False},
         {"reason": "is odd"},
     ],
@@ -101,10 +119,11 @@ def test_too_much_text_is_refused_on_both_sides() -> None:
 def test_a_document_of_emojis_fits_its_frames() -> None:
     block = Block(BlockKind.PARAGRAPH, "😀" * 1_000_000)
     answer = Answer()
-    for frame in document_frames(document_of("T", [block], warnings=["w"]), retire=True):
+    document = replace(document_of("T", [block], warnings=["w"]), format="markdown")
+    for frame in document_frames(document, retire=True):
         finished = answer.take(frame[4:])
     assert isinstance(finished, Finished)
-    assert finished.document == document_of("T", [block], warnings=["w"])
+    assert finished.document == document
     assert finished.retire
 
 
@@ -115,7 +134,25 @@ def test_a_block_arrives_as_it_was_read() -> None:
         Block(BlockKind.HEADING, "Weirs", 2, "weirs", recognised=True),
     ]
     answer = Answer()
-    for frame in document_frames(document_of("T", blocks), retire=False):
+    left_out = [Omission("text box", "page 3", 7), Omission("equation")]
+    document = replace(document_of("T", blocks, left_out=left_out), format="markdown")
+    for frame in document_frames(document, retire=False):
         finished = answer.take(frame[4:])
     assert isinstance(finished, Finished)
-    assert finished.document == document_of("T", blocks)
+    assert finished.document == document
+
+
+def test_of_very_many_omissions_the_last_arrive_as_counts() -> None:
+    left_out = [Omission(f"kind {n % 7}", f"line {n}", 2) for n in range(50_000)]
+    document = document_of("T", [Block(BlockKind.PARAGRAPH, "x")], left_out=left_out)
+    answer = Answer()
+    frames = list(document_frames(replace(document, format="markdown"), retire=False))
+    for frame in frames:
+        finished = answer.take(frame[4:])
+    assert isinstance(finished, Finished)
+    assert finished.document is not None
+    arrived = finished.document.left_out
+    assert len(arrived) == MOST_OMISSIONS + 7
+    assert sum(one.count for one in arrived) == 50_000
+    assert sum(one.words for one in arrived) == 100_000
+    assert max(map(len, frames)) < 200_000

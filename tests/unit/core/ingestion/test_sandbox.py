@@ -73,6 +73,7 @@ async def test_a_document_comes_back_as_it_was_parsed() -> None:
             Block(BlockKind.PARAGRAPH, "Demand falls.", locator={"line_start": 1, "line_end": 1}),
             Block(BlockKind.PARAGRAPH, "Supply rises.", locator={"line_start": 3, "line_end": 3}),
         ),
+        format="plain",
     )
 
 
