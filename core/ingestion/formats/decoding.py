@@ -23,6 +23,11 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
 """What no text holds, unlike blanks, page breaks and the colours of a terminal."""
 _CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
+_UTF8_LETTERS = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_HIGH = bytes(range(0x80, 0x100))
+_MOST_PLACES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +41,12 @@ class DecodedText:
 def decode_text(data: bytes, *, declared: str | None = None) -> DecodedText:
     """Return the text in `data`.
 
-    Tried in this order: the byte order mark, UTF-8, UTF-16 without a mark, the encoding the
-    document itself declares, the encoding its bytes look like. What none of them can read
-    becomes the replacement character, with a warning; so there is one of control characters.
+    Tried in this order: the byte order mark, UTF-16 without a mark, UTF-8 with stray bytes, the
+    encoding the document itself declares, the encoding its bytes look like. What none of them can
+    read becomes the replacement character, with a warning; so there is one of control characters.
     """
     text, lossy = _decode(data, declared)
-    warnings = ["some characters could not be decoded"] if lossy else []
+    warnings = [_lost(text)] if lossy else []
     if _CONTROLS.search(text):
         warnings.append("has control characters, as damaged or binary files do: look at its text")
     text = re.sub(r"\r\n?", "\n", text.replace("\0", ""))
@@ -63,12 +68,38 @@ def _decode(data: bytes, declared: str | None) -> tuple[str, bool]:
         mark, encoding = marked
         return _lossily(data[len(mark) :], encoding)
     utf16 = _unmarked_utf16(data[:_SAMPLE_BYTES])
-    for candidate in filter(None, (utf16, "utf-8", declared)):
+    if utf16 is None and _is_mostly_utf8(data):
+        return _lossily(data, "utf-8")
+    for candidate in filter(None, (utf16, declared)):
         try:
             return data.decode(candidate), False
         except (LookupError, ValueError):
             continue  # not in this encoding, or no encoding of that name
     return _lossily(data, _guessed_encoding(data))
+
+
+def _is_mostly_utf8(data: bytes) -> bool:
+    """Return whether `data` is UTF-8, but for a few bytes that got in by accident.
+
+    Letters of other encodings seldom look like a letter of UTF-8, and never mostly.
+    """
+    try:
+        data.decode()
+        return True
+    except UnicodeDecodeError:
+        letters = sum(map(len, _UTF8_LETTERS.findall(data)))
+        others = len(data) - len(data.translate(None, _HIGH)) - letters
+        return letters >= others
+
+
+def _lost(text: str) -> str:
+    places = [number for number, line in enumerate(text.split("\n"), 1) if _REPLACED in line]
+    shown = ", ".join(map(str, places[:_MOST_PLACES])) + (", …" if places[_MOST_PLACES:] else "")
+    plural = "" if len(places) == 1 else "s"
+    count = text.count(_REPLACED)
+    return (
+        f"{count} character{'' if count == 1 else 's'} could not be decoded: line{plural} {shown}"
+    )
 
 
 def _marked_encoding(data: bytes) -> tuple[bytes, str] | None:

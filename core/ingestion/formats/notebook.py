@@ -2,18 +2,33 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
+from core.ingestion.document import Block, BlockKind, Omission, ParsedDocument, document_of
 from core.ingestion.formats.decoding import decode_text
+from core.ingestion.formats.flavours.source_lines import source_lines
+from core.ingestion.formats.html.reader import parse_html
+from core.ingestion.formats.latex.reader import parse_latex
+from core.ingestion.formats.markdown.front_matter import front_matter
+from core.ingestion.formats.markdown.reader import parse_markdown
 from core.ingestion.formats.markup import fenced
 
 _MAX_OUTPUT_LINES = 20
 _MAX_OUTPUT_CHARACTERS = 2_000
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+_RICH = ("text/markdown", "text/latex", "text/html")
+"""What is read rather than plain text, the best first."""
+_FORMULA = re.compile(
+    r"\s*(?:\${1,2}\s*((?:[^$\\]|\\.)+?)\s*\${1,2}|(?:\\\[)?(\\begin\{(?:equation|align|gather|"
+    r"math|bmatrix|array).*?\\end\{\w+\*?\})(?:\\\])?)\s*",
+    re.DOTALL,
+)
+_BOXES = re.compile(r"^(?:`{3,}|:{3,})[ \t]*\{[ \t]*(\.?)[a-z]", re.MULTILINE)
+_OPTION = re.compile(r"^#\|[ \t]*([\w-]+)[ \t]*:[ \t]*(\S+)", re.MULTILINE)
 
 _Json = Mapping[str, Any]
 
@@ -21,8 +36,9 @@ _Json = Mapping[str, Any]
 def parse_notebook(data: bytes) -> ParsedDocument:
     """Return the cells of a notebook (format 3 or 4), each block with its `cell` number.
 
-    Raw cells are left out, and so are cells, inputs and outputs that the author removed from
-    publication with the tags `remove-cell`, `remove-input` and `remove-output`.
+    Raw cells are left out, and so are cells, inputs and outputs that the author took out of
+    what is published, by the tags `remove-cell`, `remove-input`, `remove-output`, `hide-input`
+    and `hide-cell` or the same options of Quarto. What a page hides until a click is code.
 
     Raises:
         UnsupportedDocument: when the file is no notebook.
@@ -35,19 +51,27 @@ def parse_notebook(data: bytes) -> ParsedDocument:
     if not isinstance(notebook, dict) or not isinstance(cells := _cells(notebook), list):
         raise UnsupportedDocument("is not a valid notebook (it has no cells)")
     metadata = _dict(notebook.get("metadata"))
-    language = _language(metadata)
+    reader = _Reader(_language(metadata), _dialect(cells))
     blocks = [
         replace(block, locator={"cell": number})
         for number, cell in enumerate(cells, start=1)
-        for block in _cell_blocks(_dict(cell), language)
+        for block in reader.cell(_dict(cell), number)
     ]
-    title = metadata.get("title")
+    title = reader.head.get("title") or metadata.get("title")
     return document_of(
         title if isinstance(title, str) and title.strip() else None,
         blocks,
-        metadata={"language": language},
-        warnings=(*decoded.warnings, *_left_out(list(map(_dict, cells)))),
+        metadata={**reader.head, "language": reader.language},
+        warnings=decoded.warnings,
+        left_out=reader.left_out,
     )
+
+
+def _dialect(cells: Sequence[Any]) -> str:
+    """Return the Markdown that the cells are written in, by the boxes in them."""
+    texts = (_text(_dict(cell).get("source")) for cell in cells)
+    marks = {mark for text in texts for mark in _BOXES.findall(text)}
+    return "quarto" if any("." in mark for mark in marks) else "myst" if marks else "markdown"
 
 
 def _cells(notebook: _Json) -> Any:
@@ -64,45 +88,104 @@ def _language(metadata: _Json) -> str:
     return name if isinstance(name, str) and name else "python"
 
 
-def _left_out(cells: Sequence[_Json]) -> Iterator[str]:
-    """Yield a sentence for each kind of content that does not go in."""
-    raw = sum(cell.get("cell_type") == "raw" and bool(_text(cell.get("source"))) for cell in cells)
-    if raw:
-        yield f"{raw} raw cells were left out"
-    removed = sum(any(tag.startswith("remove-") for tag in _tags(cell)) for cell in cells)
-    if removed:
-        yield f"{removed} cells are tagged as not published, wholly or in part, and so left out"
-    outputs = [_dict(output) for cell in cells for output in _list(cell.get("outputs"))]
-    pictures = sum(bool(output.get("data")) and not _output_text(output) for output in outputs)
-    if pictures:
-        yield f"{pictures} outputs without plain text were left out"
+def _tags(cell: _Json, source: str) -> set[str]:
+    """Return the tags of a cell, and the options of Quarto at its top as such tags."""
+    metadata = _dict(cell.get("metadata"))
+    tags = {str(tag).replace("_", "-") for tag in _list(metadata.get("tags"))}
+    options = {found[1]: found[2] for found in _OPTION.finditer(source)}
+    for name, tag in (("include", "cell"), ("echo", "input"), ("output", "output")):
+        if options.get(name) == "false" or (name == "echo" and metadata.get("hide_input") is True):
+            tags.add(f"remove-{tag}")
+    return tags
 
 
-def _tags(cell: _Json) -> set[str]:
-    return {str(tag).replace("_", "-") for tag in _list(_dict(cell.get("metadata")).get("tags"))}
+class _Reader:
+    """Reads one cell after another, and notes what is left out of them."""
 
+    def __init__(self, language: str, dialect: str) -> None:
+        self.language = language
+        self.head: Mapping[str, str] = {}
+        """What a raw cell at the top says of the page, as in Quarto."""
+        self.left_out: list[Omission] = []
+        self._dialect = dialect
 
-def _cell_blocks(cell: _Json, language: str) -> Iterator[Block]:
-    removed = _tags(cell)
-    if "remove-cell" in removed:
-        return
-    source = _text(cell.get("source", cell.get("input")))
-    match cell.get("cell_type"):
-        case "markdown":
-            yield from _markdown_blocks(source)
-        case "heading":
-            yield from _old_heading(cell, source)
-        case "code":
-            if "remove-input" not in removed:
-                yield Block(BlockKind.CODE, fenced(source, language))
-            if "remove-output" not in removed:
-                yield from _output_blocks(cell)
+    def cell(self, cell: _Json, number: int) -> Iterator[Block]:
+        """Yield the blocks of a cell."""
+        source = _text(cell.get("source", cell.get("input")))
+        tags = _tags(cell, source)
+        if "remove-cell" in tags:
+            self._omit("cell that is not published", number, source)
+            return
+        match cell.get("cell_type"):
+            case "markdown":
+                yield from self._read(parse_markdown, source, number, dialect=self._dialect)
+            case "heading":
+                yield from _old_heading(cell, source)
+            case "code":
+                yield from self._code(cell, source, tags, number)
+            case "raw" if number == 1 and (head := front_matter(source_lines(source))).metadata:
+                self.head = head.metadata
+            case _ if source.strip():
+                self._omit("raw cell", number, source)
 
+    def _code(self, cell: _Json, source: str, tags: set[str], number: int) -> Iterator[Block]:
+        if tags & {"remove-input", "hide-input", "hide-cell"}:
+            self._omit("code that is not published", number, source)
+        else:
+            yield Block(BlockKind.CODE, fenced(source, self.language))
+        printed = list[str]()
+        for output in map(_dict, _list(cell.get("outputs"))):
+            if "remove-output" in tags:
+                self._omit("output that is not published", number, _plain_output(output))
+            elif (rich := list(self._rich(output, number))) or _is_rich(output):
+                yield from self._printed(printed, number)
+                yield from rich
+            elif output.get("name") == "stderr":
+                self._omit("error stream", number, _text(output.get("text")))
+            elif text := _ANSI.sub("", _plain_output(output)).rstrip():
+                printed.append(text)
+        yield from self._printed(printed, number)
 
-def _markdown_blocks(source: str) -> tuple[Block, ...]:
-    from core.ingestion.formats.markdown.reader import parse_markdown
+    def _printed(self, outputs: list[str], number: int) -> Iterator[Block]:
+        """Yield what the code printed and returned since the last rich output, as one fence."""
+        whole = "\n".join(outputs)
+        outputs.clear()
+        if whole:
+            short = _shortened(whole)
+            if short != whole:
+                self._omit("rest of a long output", number, whole[len(short) - 1 :])
+            yield Block(BlockKind.CODE, fenced(short, "text"))
 
-    return parse_markdown(source, dialect="markdown", read_include=lambda _: None).blocks
+    def _rich(self, output: _Json, number: int) -> Iterator[Block]:
+        """Yield an output that is more than text, as a reader of the notebook sees it."""
+        data = _dict(output.get("data"))
+        found = next((kind for kind in _RICH if _text(data.get(kind)).strip()), "")
+        text = _text(data.get(found))
+        if found == "text/markdown":
+            yield from self._read(parse_markdown, text, number, dialect=self._dialect)
+        elif found == "text/latex" and (formula := _FORMULA.fullmatch(text)):
+            yield Block(BlockKind.FORMULA, f"$$\n{(formula[1] or formula[2]).strip()}\n$$")
+        elif found == "text/latex":
+            yield from self._read(parse_latex, text, number)
+        elif found:
+            document = parse_html(text.encode(), charset="utf-8")
+            self.left_out += (replace(one, where=f"cell {number}") for one in document.left_out)
+            if not document.blocks:
+                self._omit("interactive output", number)
+            yield from document.blocks
+        elif _is_rich(output):
+            is_picture = any(kind.startswith("image/") for kind in data)
+            self._omit("picture" if is_picture else "interactive output", number)
+
+    def _read(
+        self, parse: Callable[..., ParsedDocument], text: str, number: int, **named: str
+    ) -> Sequence[Block]:
+        document = parse(text, read_include=lambda _: None, **named)
+        self.left_out += (replace(one, where=f"cell {number}") for one in document.left_out)
+        return document.blocks
+
+    def _omit(self, kind: str, number: int, text: str = "") -> None:
+        self.left_out.append(Omission(kind, f"cell {number}", len(text.split())))
 
 
 def _old_heading(cell: _Json, source: str) -> Iterator[Block]:
@@ -111,18 +194,15 @@ def _old_heading(cell: _Json, source: str) -> Iterator[Block]:
     yield Block(BlockKind.HEADING, " ".join(source.split()), level)
 
 
-def _output_blocks(cell: _Json) -> Iterator[Block]:
-    """Yield what the code printed and returned, as one fence."""
-    outputs = [_output_text(_dict(output)) for output in _list(cell.get("outputs"))]
-    text = "\n".join(filter(None, (_ANSI.sub("", output).rstrip() for output in outputs)))
-    if text.strip():
-        yield Block(BlockKind.CODE, fenced(_shortened(text), "text"))
+def _is_rich(output: _Json) -> bool:
+    """Return whether a page shows something else than the plain text of an output."""
+    return any(kind not in {"text/plain", "application/json"} for kind in _dict(output.get("data")))
 
 
-def _output_text(output: _Json) -> str:
+def _plain_output(output: _Json) -> str:
     match output.get("output_type"):
         case "stream":
-            return "" if output.get("name") == "stderr" else _text(output.get("text"))
+            return _text(output.get("text"))
         case "execute_result" | "display_data" | "pyout":
             rich = _dict(output.get("data", output))
             return _text(rich.get("text/plain", rich.get("text")))

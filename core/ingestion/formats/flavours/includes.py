@@ -1,14 +1,16 @@
-"""Opens the files that a page includes, within limits, and notes those it cannot."""
+"""Opens the files that a page includes, within limits, and notes what of it is not read."""
 
 import posixpath
 from collections.abc import Callable
+
+from core.ingestion.document import Omission
 
 _MAX_DEPTH = 8
 _MAX_CHARACTERS = 2_000_000
 
 
 class Includes:
-    """The included files of one page.
+    """The included files of one page, and all that is left out of it.
 
     Args:
         read: gives the text of a file by its path relative to the page, or none.
@@ -18,6 +20,15 @@ class Includes:
         self._read = read
         self._left = _MAX_CHARACTERS
         self._warnings: dict[str, None] = {}
+        self.omissions: list[Omission] = []
+
+    def left_out(self, kind: str, line: int = 0, text: str = "") -> None:
+        """Note an element that is not read, with the words that it held."""
+        self.omissions.append(Omission(kind, f"line {line}" if line else "", len(text.split())))
+
+    def value(self, path: str) -> str | None:
+        """Return the text of a file of the course that may be missing, such as its settings."""
+        return self._read(path)
 
     @property
     def warnings(self) -> tuple[str, ...]:

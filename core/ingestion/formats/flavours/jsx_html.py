@@ -11,6 +11,14 @@ _BLOCK_TAGS = frozenset(
         *("header", "main", "nav", "p", "section", "summary"),
     }
 )
+_SHOWN = frozenset(
+    {"description", "caption", "text", "summary", "heading", "subtitle", "content", "question"}
+)
+_NEVER_SHOWN = frozenset(
+    "title label type className class style id key ref src href to url link icon alt width height "
+    "d viewBox transform points fill stroke sizes srcSet groupId value values defaultValue code "
+    "language path from import regex pattern query".split()
+)
 _PLAIN_ATTRIBUTES = ("alt", "id", "style", "start", "colspan", "rowspan")
 
 
@@ -31,6 +39,8 @@ def tag_html(tag: JsxTag) -> str:
     """
     if not tag.name:
         return ""
+    if tag.name == "img" and not tag.hides and not tag.style:
+        return f"![{escaped(tag.words('alt'))}](picture)"
     name = _html_name(tag.name)
     if tag.closing:
         return f"</{name}>"
@@ -56,11 +66,24 @@ def _is_quotable(tag: JsxTag, name: str) -> bool:
 
 
 def label(tag: JsxTag) -> str:
-    """Return the words that a component shows above its content, as Markdown."""
+    """Return the words that a component shows besides its content, as Markdown.
+
+    Those are its title or label, and each other prop that is a sentence or is called after what
+    it shows.
+    """
     if tag.closing or not tag.name[:1].isupper():
         return ""
     kind = tag.words("type").capitalize() if tag.name == "Admonition" else ""
-    return escaped(tag.words("title") or tag.words("label") or kind)
+    title = tag.words("title") or tag.words("label") or kind
+    others = (name for name in tag.attributes if name not in _NEVER_SHOWN)
+    texts = (tag.words(name) for name in others if name in _SHOWN or is_said(tag.words(name)))
+    return ". ".join(filter(None, (escaped(title), *map(escaped, texts))))
+
+
+def is_said(words: str) -> bool:
+    """Return whether the value of a prop is words for people: a sentence, or the start of one."""
+    number = len(words.split())
+    return number > 2 or (number == 2 and words[0].isupper())
 
 
 def escaped(words: str) -> str:

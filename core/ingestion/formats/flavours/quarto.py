@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from core.ingestion.formats.flavours.includes import Includes, resolved
 from core.ingestion.formats.flavours.quarto_cells import FENCE, FenceWriter
 from core.ingestion.formats.flavours.quarto_inline import shown_prose
 from core.ingestion.formats.flavours.source_lines import SourceLine, included_lines
+from core.ingestion.formats.flavours.values import Values
 
 _DIV = re.compile(r"[ \t]*+:{3,}+[ \t]*+(?P<what>\{[^{}]*+\}|[\w.-]++)?+[ \t]*+:*+[ \t]*+")
 _CALLOUT = re.compile(r"\.?callout-([\w-]+)")
@@ -14,48 +16,125 @@ _TITLED = re.compile(r"#(?:thm|lem|cor|prp|cnj|def|exm|exr|sol|rem|alg)-")
 _TITLE = re.compile(r"""\b(?:title|name)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(.*?)[ \t]*(?:\{[^{}]*\}[ \t]*)?")
 _SHORTCODE = re.compile(r"(?<!\{)\{\{<\s*([\w-]+)([^<>{}]*)>\}\}(?!\})")
+_INCLUDE = re.compile(r"(?<!\{)\{\{<\s*include\s+([^<>{}]+)>\}\}(?!\})")
 _WITHOUT_TEXT = frozenset({"pagebreak", "fa", "bi", "iconify"})
 
 
+_ATTRIBUTE = re.compile(
+    r"""(when|unless)-(format|profile|meta)\s*=\s*(?:"([^"]*)"|'([^']*)'|([\w.:-]+))"""
+)
+_SPAN = re.compile(
+    r"(?<![!\]])\[([^\[\]]{1,500})\]\{([^{}\n]*\.content-(?:visible|hidden)[^{}\n]*)\}"
+)
+_VALUE = re.compile(
+    r"`\{?r\}?\s+(params\$[\w.$]+|[\w.]+\$[\w.$]+|[^`]{1,200})`|`\{(\w+)\}\s+([^`]{1,200})`"
+)
+_RAW_TEX = re.compile(r"\s*\\(?!begin|end)[A-Za-z]+\*?(?:\[[^\]]*\]|\{[^{}]*\})*\s*")
+_TEXT_REFERENCE = re.compile(r"\(ref:[\w-]+\)\s*")
+"""What R Markdown puts a caption elsewhere by."""
+_HTML = frozenset({"html", "html4", "html5", "html:js"})
+
+
 def with_shown_text(
-    lines: Sequence[SourceLine], includes: Includes, chain: tuple[str, ...] = ()
+    lines: Sequence[SourceLine], includes: Includes, values: Values, chain: tuple[str, ...] = ()
 ) -> list[SourceLine]:
     """Return the lines as plain Markdown: what a reader of the published page sees.
 
-    Source: the Quarto guide, "Markdown Basics", "Callouts", "Execution Options", "Includes".
+    Source: the Quarto guide, "Markdown Basics", "Callouts", "Conditional Content", "Includes".
     """
-    return list(_Page(includes, chain).read(lines))
+    return list(_Page(includes, values, chain).read(lines))
 
 
 class _Page:
     """One pass over the lines of a page or of a file that it includes."""
 
-    def __init__(self, includes: Includes, chain: tuple[str, ...]) -> None:
-        self._includes, self._chain = includes, chain
+    def __init__(self, includes: Includes, values: Values, chain: tuple[str, ...]) -> None:
+        self._includes, self._values, self._chain = includes, values, chain
         self._box: str | None = None
         """What an open callout is called unless its first line is a heading; none: no new one."""
+        self._open: list[bool] = []
+        """Of each box around, whether what it holds is published."""
 
     def read(self, lines: Sequence[SourceLine]) -> Iterator[SourceLine]:
         self._shown = shown_prose(lines)
         fence: FenceWriter | None = None
+        hidden: list[SourceLine] = []
         for line in lines:
             if fence is not None:
                 yield from fence.take(line)
                 fence = None if fence.is_closed else fence
-            elif opening := FENCE.fullmatch(line.text):
+                continue
+            opening = FENCE.fullmatch(line.text)
+            div = _DIV.fullmatch(line.text) if opening is None else None
+            if div:
+                yield from self._edge(div["what"], line)
+            if not all(self._open):
+                hidden.append(line)
+                continue
+            self._count(hidden)
+            if opening:
                 yield from self._title(line)
                 fence = FenceWriter(opening, line, self._includes)
-            else:
+            elif not div and line.text.strip() != ". . .":  # a pause of slides
                 yield from self._prose(line)
+        self._count(hidden)
         if fence is not None:
             yield from fence.end()
 
-    def _prose(self, line: SourceLine) -> Iterator[SourceLine]:
-        if div := _DIV.fullmatch(line.text):
+    def _edge(self, what: str | None, line: SourceLine) -> Iterator[SourceLine]:
+        if what is None:
+            if self._open:
+                self._open.pop()
+        else:
+            self._open.append(self._is_published(what))
+        if all(self._open):
             yield from self._title(line)
-            self._box = _box_title(div["what"]) if div["what"] else None
+            self._box = _box_title(what) if what else None
             yield SourceLine("", line.number)
-        elif self._box is not None and (heading := _HEADING.fullmatch(line.text)):
+
+    def _count(self, hidden: list[SourceLine]) -> None:
+        if hidden:
+            text = "\n".join(line.text for line in hidden if not _DIV.fullmatch(line.text))
+            self._includes.left_out("hidden text", hidden[0].number, text)
+            hidden.clear()
+
+    def _is_published(self, what: str) -> bool:
+        """Return whether the page of the course's own format and profile shows a part of it."""
+        names = re.split(r"[\s{}.]+", what)
+        if "hidden" in names:
+            return False
+        if "content-visible" not in names and "content-hidden" not in names:
+            return True
+        tests = []
+        for kind, of, *value in _ATTRIBUTE.findall(what):
+            named = next(filter(None, value), "")
+            holds = {"format": self._is_format, "profile": self._is_profile}.get(of, self._is_meta)(
+                named
+            )
+            tests.append(holds is (kind == "when"))
+        return all(tests) is ("content-visible" in names)
+
+    def _is_format(self, name: str) -> bool:
+        written = self._values.value("meta.format")
+        formats = _listed(list(written) if isinstance(written, dict) else written) or ["html"]
+        if any(str(one).split("-")[0] in {"html", "revealjs"} for one in formats):
+            return name in _HTML or (name == "revealjs" and "html" not in formats)
+        first = str(formats[0])
+        return name == first or (name in {"pdf", "latex"} and first in {"pdf", "latex", "beamer"})
+
+    def _is_profile(self, name: str) -> bool:
+        active = _listed(self._values.value("meta.profile.default"))
+        groups = _listed(self._values.value("meta.profile.group"))
+        if groups and not isinstance(groups[0], list):
+            groups = [groups]  # a single one
+        return name in [*active, *(group[0] for group in groups if _listed(group))]
+
+    def _is_meta(self, name: str) -> bool:
+        value = self._values.value(f"meta.{name}")
+        return str(value).lower() not in {"none", "false", ""}
+
+    def _prose(self, line: SourceLine) -> Iterator[SourceLine]:
+        if self._box is not None and (heading := _HEADING.fullmatch(line.text)):
             self._box = heading[1]
             yield from self._title(line)
         else:
@@ -69,29 +148,73 @@ class _Page:
         self._box = None
 
     def _without_shortcodes(self, line: SourceLine) -> Iterator[SourceLine]:
-        whole = _SHORTCODE.fullmatch(line.text.strip()) if "{{<" in line.text else None
-        if whole and whole[1] == "include":
-            yield from self._included(whole[2].strip().strip("\"'"), line.number)
-        else:
-            shown = self._shown(_SHORTCODE.sub(self._words, line.text))
-            yield SourceLine(shown, line.number)
+        text = line.text
+        while found := _INCLUDE.search(text) if "{{<" in text else None:
+            if before := text[: found.start()].rstrip():
+                yield from self._words_of(SourceLine(before, line.number))
+                yield SourceLine("", line.number)
+            yield from self._included(found[1].strip().strip("\"'"), line.number)
+            text = text[found.end() :]
+            if not text.strip():
+                return
+        yield from self._words_of(SourceLine(text, line.number))
 
-    def _words(self, shortcode: re.Match[str]) -> str:
-        name = shortcode[1]
+    def _words_of(self, line: SourceLine) -> Iterator[SourceLine]:
+        text = line.text
+        if _RAW_TEX.fullmatch(text):
+            self._includes.left_out("raw latex", line.number)
+            text = ""
+        if "(ref:" in text:
+            text = _TEXT_REFERENCE.sub("", text)
+        if "{{<" in text:
+            text = _SHORTCODE.sub(lambda code: self._words(code, line.number), text)
+        if ".content-" in text:
+            text = _SPAN.sub(lambda span: self._span(span, line.number), text)
+        if "`r " in text or "`{" in text:
+            text = _VALUE.sub(lambda value: self._computed(value, line.number), text)
+        yield SourceLine(self._shown(text), line.number)
+
+    def _span(self, span: re.Match[str], number: int) -> str:
+        if self._is_published(span[2]):
+            return span[1]
+        self._includes.left_out("hidden text", number, span[1])
+        return ""
+
+    def _computed(self, value: re.Match[str], number: int) -> str:
+        """Return what a piece of code in a line prints, where the page says it itself."""
+        name = (value[1] or value[3] or "").replace("$", ".").replace('["', ".").replace('"]', "")
+        text = self._values.text(name) if re.fullmatch(r"[\w.-]+", name) else None
+        if text is None:
+            self._includes.left_out("computed value", number)
+            return value[0]
+        return text
+
+    def _words(self, shortcode: re.Match[str], number: int) -> str:
+        name, given = shortcode[1], shortcode[2].strip()
         if name == "kbd":
-            return str(shortcode[2].strip())
+            return str(given)
+        if name in {"var", "meta"}:
+            value = self._values.text(f"{name}.{given.strip(chr(34))}")
+            if value is None:
+                self._includes.left_out("value that is not known", number)
+            return shortcode[0] if value is None else value
         if name not in _WITHOUT_TEXT:
-            self._includes.warn(f"What the shortcode {name} stands for was left out.")
+            self._includes.left_out(f"shortcode {name}", number)
         return ""
 
     def _included(self, path: str, number: int) -> Iterator[SourceLine]:
         path = resolved(path, self._chain)
         text = self._includes.text(path, self._chain)
         if text is not None:
-            inner = _Page(self._includes, (*self._chain, path))
+            inner = _Page(self._includes, self._values, (*self._chain, path))
             yield from (
                 SourceLine(line.text, number) for line in inner.read(included_lines(text, number))
             )
+
+
+def _listed(value: object) -> list[Any]:
+    """Return a list of settings, and what is none as a list of one."""
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _box_title(what: str) -> str | None:

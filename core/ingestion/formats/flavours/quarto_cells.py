@@ -49,11 +49,11 @@ class FenceWriter:
         if cell:
             options, self._body = _options(cell[2], self._body)
             if options.get("include", "").lower() in _NO:
-                self._includes.warn("Cells that are not published were left out.")
+                self._omit("cell that is not published")
                 return
             yield from self._captions(options)
             if options.get("echo", "").lower() in _NO:
-                self._includes.warn("Code that is not published was left out.")
+                self._omit("code that is not published")
                 return
             marks = self._opening["indent"] + self._opening["marks"]
             opening = SourceLine(marks + cell[1], opening.number)
@@ -62,12 +62,16 @@ class FenceWriter:
         if closing is not None:
             yield closing
 
+    def _omit(self, kind: str) -> None:
+        text = "\n".join(line.text for line in self._body)
+        self._includes.left_out(kind, self._line.number, text)
+
     def _raw(self, kind: str) -> Iterator[SourceLine]:
         """Yield the content of a raw block where it is HTML; pages show no other."""
         if kind.startswith("html"):
             yield from self._body
         else:
-            self._includes.warn(f"Raw {kind} was left out.")
+            self._omit(f"raw {kind}")
 
     def _captions(self, options: Mapping[str, str]) -> Iterator[SourceLine]:
         for name in _CAPTIONS:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from core.ingestion.formats.flavours.source_lines import SourceLine
 from core.markdown.spans import code_spans
 
-_KINDS: Mapping[str, str] = {
+KINDS: Mapping[str, str] = {
     "fig": "Figure",
     "tbl": "Table",
     "tab": "Table",
@@ -30,12 +30,13 @@ _KINDS: Mapping[str, str] = {
     "imp": "Important",
     "cau": "Caution",
 }
-_NAME = rf"(?P<kind>{'|'.join(_KINDS)})[-:](?P<id>[A-Za-z0-9][\w:-]{{0,100}})"
+_NAME = rf"(?P<kind>{'|'.join(KINDS)})[-:](?P<id>[A-Za-z0-9][\w:-]{{0,100}})"
+LABELLED = re.compile(_NAME)
 _ATTRIBUTES = r"\{\s?(?:[.#][\w:-]|[\w-]{1,40}\s?=)[^{}\n]{0,500}\}"
 _REFERENCE = re.compile(rf"(?<![\w@\\])-?@{_NAME}|\\@ref\({_NAME.replace('P<', 'P<r_')}\)")
-_BRACKETED = re.compile(rf"\[((?:[^\[\]@]{{0,80}}@(?:{'|'.join(_KINDS)})-[\w:-]++)++)\]")
-_SPAN = re.compile(rf"(?<![!\]])\[([^\[\]]{{1,500}})\]{_ATTRIBUTES}")
-_LABEL = re.compile(rf"(?<=[)\]`]){_ATTRIBUTES}|(?<=\$\$)\s*\{{#eq-[^{{}}\n]{{0,100}}\}}")
+_BRACKETED = re.compile(rf"\[((?:[^\[\]@]{{0,80}}@(?:{'|'.join(KINDS)})-[\w:-]++)++)\]")
+SPAN = re.compile(rf"(?<![!\]])\[([^\[\]]{{1,500}})\]{_ATTRIBUTES}")
+LABEL = re.compile(rf"(?<=[)\]`]){_ATTRIBUTES}|(?<=\$\$)\s*\{{#eq-[^{{}}\n]{{0,100}}\}}")
 _TABLE_CAPTION = re.compile(r"\s*(?:Table)?:\s(.{1,1000}?)\s?\{#tbl-[^{}\n]{0,200}\}\s*")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*\{[^{}]*#(sec-[\w:-]+)[^{}]*\}\s*")
 
@@ -62,14 +63,14 @@ def shown_prose(lines: Sequence[SourceLine]) -> Callable[[str], str]:
         if kind == "sec" and name in headings:
             return f"“{headings[name]}”"
         label = re.sub(r"[-_:]+", " ", name)
-        return f"{_KINDS[kind]} {label}" if reference["kind"] else label
+        return f"{KINDS[kind]} {label}" if reference["kind"] else label
 
     def shown(text: str) -> str:
         if "{#tbl-" in text[:_LONGEST] and (caption := _TABLE_CAPTION.fullmatch(text)):
             return str(caption[1].strip())
         if not any(mark in text for mark in ("@", "]{", "){", "`{", "${", "$ {")):
             return text
-        text = _BRACKETED.sub(r"(\1)", _LABEL.sub("", _SPAN.sub(r"\1", text)))
+        text = _BRACKETED.sub(r"(\1)", LABEL.sub("", SPAN.sub(r"\1", text)))
         return _REFERENCE.sub(words, text)
 
     return lambda line: _outside_of_code(line, shown)
@@ -81,7 +82,7 @@ def _outside_of_code(line: str, change: Callable[[str], str]) -> str:
         return change(line)
     pieces, position = list[str](), 0
     for start, end in spans:
-        label = _LABEL.match(line, end)
+        label = LABEL.match(line, end)
         pieces += [change(line[position:start]), line[start:end]]
         position = label.end() if label else end
     return "".join([*pieces, change(line[position:])])

@@ -8,7 +8,28 @@ from core.ingestion.formats.flavours.source_lines import SourceLine
 
 _SNIPPET = re.compile(r"""([ \t]*)(;*)-{1,8}8<-{1,8}(?:[ \t]+["'](.+)["'])?[ \t]*""")
 _SECTION = re.compile(r"-8<-{1,8}[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
+_HOLDS_MARKDOWN = re.compile(r"<(\w+)\b[^<>]{0,500}\smarkdown\b[^<>]{0,500}>[ \t]*$")
+_CLOSING = re.compile(r"[ \t]*</(\w+)>")
+_ABBREVIATION = re.compile(r"\A\*\[([^\[\]\n]{1,100})\]:[ \t]*")
 _NAMED_PART = re.compile(r"(.+?):((?:\d{0,9}:)?\d{1,9}:?|[A-Za-z][\w-]*)")
+
+
+def with_markdown_in_html(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Return the lines with blank ones where an element of HTML says that it holds Markdown.
+
+    A definition of an abbreviation, which a reader unfolds, becomes words.
+    Source: Python-Markdown, "Markdown in HTML", "Abbreviations".
+    """
+    names = {found[1] for line in lines for found in _HOLDS_MARKDOWN.finditer(line.text)}
+    shown = list[SourceLine]()
+    for text, number in lines:
+        closing = _CLOSING.match(text) if names else None
+        if closing and closing[1] in names:
+            shown.append(SourceLine("", number))
+        shown.append(SourceLine(_ABBREVIATION.sub(r"\1: ", text), number))
+        if names and _HOLDS_MARKDOWN.search(text):
+            shown.append(SourceLine("", number))
+    return shown
 
 
 def with_snippets(

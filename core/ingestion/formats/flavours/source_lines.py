@@ -1,8 +1,14 @@
 """Keeps the line numbers of a page right while its text is rewritten."""
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
+
+from core.markdown.spans import code_spans
+
+_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}(?=[^`]*\Z)|~{3,})")
 
 
 class SourceLine(NamedTuple):
@@ -36,11 +42,49 @@ def joined(lines: Iterable[SourceLine]) -> str:
     return "\n".join(line.text for line in lines)
 
 
+def line_finder(lines: Sequence[SourceLine]) -> Callable[[int], int]:
+    """Return what gives the number of the line at a place in the joined text."""
+    ends = list(accumulate(len(line.text) + 1 for line in lines))
+    return lambda position: lines[min(bisect_right(ends, position), len(lines) - 1)].number
+
+
+def prose_changed(
+    lines: Iterable[SourceLine], change: Callable[[str, int], str]
+) -> Iterator[SourceLine]:
+    """Yield the lines with `change` made to what of each is no code, given its number."""
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line.text) if "``" in line.text or "~~~" in line.text else None
+        if fence:
+            stripped = line.text.strip(" \t>")
+            if mark and mark[1].startswith(fence) and not stripped.strip(fence[0]):
+                fence = ""
+            yield line
+        elif mark:
+            fence = mark[1]
+            yield line
+        else:
+            yield SourceLine(_changed(line, change), line.number)
+
+
+def _changed(line: SourceLine, change: Callable[[str, int], str]) -> str:
+    text, number = line
+    spans = list(code_spans(text, 0, len(text))) if "`" in text else []
+    pieces, position = list[str](), 0
+    for start, end in spans:
+        pieces += [change(text[position:start], number), text[start:end]]
+        position = end
+    return "".join([*pieces, change(text[position:], number)])
+
+
 def edited(lines: Sequence[SourceLine], edits: Iterable[Edit]) -> list[SourceLine]:
     """Return the lines after `edits` of their joined text.
 
     The edits are in order and do not overlap. New text stands for the line where it begins.
     """
+    edits = list(edits)
+    if not edits:
+        return list(lines)
     text, result = joined(lines), _Rewriting(lines)
     position = 0
     for edit in edits:

@@ -29,6 +29,7 @@ _ENDS_PARAGRAPH = frozenset(
         *("section", "table", "ul"),
     }
 )
+_STRUCK = frozenset({"s", "strike", "del"})
 _MAY_HIDE = re.compile(r"\b(?:hidden|style|class|color)\b", re.IGNORECASE)
 
 
@@ -45,6 +46,8 @@ class OpenElements:
         self._open: list[tuple[str, bool]] = []
         self._names: Counter[str] = Counter()
         self._hiding = 0
+        self.last_hidden = "hidden text"
+        """What the element is that began to hide last, for people."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -76,7 +79,9 @@ class OpenElements:
         elif name not in _VOID_TAGS and not tag["attributes"].rstrip().endswith("/"):
             if name in _ENDS_PARAGRAPH:
                 self.close_paragraph()
-            hides = name in UNSEEN_TAGS or _hides(tag["attributes"])
+            hides = name in UNSEEN_TAGS or name in _STRUCK or _hides(tag["attributes"])
+            if hides and not self._hiding:
+                self.last_hidden = "struck text" if name in _STRUCK else "hidden text"
             self._open.append((name, hides))
             self._names[name] += 1
             self._hiding += hides

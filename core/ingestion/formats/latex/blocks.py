@@ -16,6 +16,8 @@ from pylatexenc.latexwalker import (
 
 from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.flavours.includes import Includes
+from core.ingestion.formats.latex.conditions import group
+from core.ingestion.formats.latex.macros import box_title
 from core.ingestion.formats.latex.source import CODE_MACRO, LatexSource
 from core.ingestion.formats.latex.tables import table_rows
 from core.ingestion.formats.latex.words import LatexWords, arguments
@@ -31,14 +33,34 @@ _FORMULAS = frozenset(
 )
 _ONE_LINE = frozenset({"equation", "displaymath", "math", "dmath"})
 _ORDERED = frozenset({"enumerate", "compactenum"})
-_LISTS = _ORDERED | {"itemize", "description", "compactitem", "inparaenum"}
+_LISTS = _ORDERED | {"itemize", "description", "compactitem", "inparaenum", "asparaenum"}
 _TABLES = frozenset({"tabular", "tabularx", "tabulary", "longtable", "supertabular", "array"})
 _DRAWINGS = frozenset({"tikzpicture", "picture", "pspicture", "axis", "pgfpicture", "forest"})
+_ITEMS = frozenset({"item", "question", "choice", "CorrectChoice", "subpart", "subsubpart"})
+_EXAM_LISTS = {
+    "questions": "1.",
+    "parts": "(a)",
+    "subparts": "i.",
+    "choices": "A.",
+    "checkboxes": "",
+}
+_NESTED = ("1.", "(a)", "i.", "A.")
+"""How LaTeX numbers lists in lists."""
+_COUNTER = re.compile(r"\\(arabic|alph|Alph|roman|Roman)\s*\*")
+_LABELLED = re.compile(r"label\s*=\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|([^,\]]*))")
+_START = re.compile(r"start\s*=\s*(\d+)")
+_GLOSSARIES = frozenset(
+    {
+        *("printglossary", "printglossaries", "printacronyms", "printnoidxglossary"),
+        "printnoidxglossaries",
+    }
+)
 _TITLES = {
     **{name: name.capitalize() for name in ("theorem", "lemma", "corollary", "proposition")},
     **{name: name.capitalize() for name in ("definition", "example", "exercise", "remark")},
     **{name: name.capitalize() for name in ("proof", "problem", "solution", "abstract", "note")},
 }
+_BLOCKS = frozenset({"block", "alertblock", "exampleblock"})
 _OPTION = re.compile(r"\s*\[([^\]]{0,200})\]")
 _LABEL = re.compile(r"\\label\s*\{[^{}]*\}")
 _NEXT_LABEL = re.compile(r"\s{0,9}\\label\s?\{([^{}]{1,200})\}")
@@ -59,11 +81,12 @@ class _Walk:
         self.title: str | None = None
         self.blocks: list[Block] = []
         self._source, self._includes = source, includes
-        self._words = LatexWords(source.macros, includes)
+        self._words = LatexWords(source, includes)
+        self._words.line = lambda: self._place(self._at, self._at)["line_start"]
         self._text = source.text
         self._ends = [found.start() for found in re.finditer("\n", self._text)]
-        self._buffer: list[LatexNode] = []
-        self._lists, self._marker = 0, ""
+        self._buffer: list[tuple[LatexNode, int]] = []
+        self._lists, self._ordered, self._marker = 0, 0, ""
         self._entries = Entries()
         self._at = 0
         used = [name for name in (*_SECTIONS, _FRAME) if f"\\{name}" in self._text]
@@ -71,10 +94,12 @@ class _Walk:
 
     def run(self) -> None:
         nodes = self._words.parsed(self._text)
+        before = len(self._includes.omissions)
         for node in nodes:
             if isinstance(node, LatexMacroNode) and node.macroname == "title":
                 self.title = self._words.of(arguments(node)[-1:]) or None
         self._note_labels(nodes)
+        del self._includes.omissions[before:]  # those of headings, which are read again
         bodies = [node for node in nodes if _name(node) == "document"]
         self._nodes(bodies[0].nodelist if bodies else nodes)
         self._flush()
@@ -92,6 +117,7 @@ class _Walk:
             elif not (isinstance(node, LatexCharsNode) and node.chars.isspace()):
                 title = ""
         self._words.notes.clear()
+        self._words.forget_terms()
 
     def _nodes(self, nodes: Sequence[LatexNode | None]) -> None:
         for node in filter(None, nodes):
@@ -110,14 +136,14 @@ class _Walk:
             elif isinstance(node, LatexCharsNode):
                 self._characters(node)
             else:
-                self._buffer.append(node)
+                self._keep(node)
 
     def _characters(self, node: LatexCharsNode) -> None:
         start = 0
         for gap in [*_BREAK.finditer(node.chars), None]:
             end = gap.start() if gap else len(node.chars)
             if piece := node.chars[start:end]:
-                self._buffer.append(_characters(node, piece, start))
+                self._keep(_characters(node, piece, start))
             if gap:
                 self._flush()
                 start = gap.end()
@@ -126,8 +152,20 @@ class _Walk:
         name, given = node.macroname, arguments(node)
         if name in self._levels and name not in self._words.macros:
             self._heading(node, self._levels[name])
-        elif name == "par":
+        elif name in {"par", "column", "newpage", "clearpage"}:
             self._flush()
+        elif name in {"framesubtitle", "acro"} and name not in self._words.macros:
+            shown = self._words.of(given[-1:])
+            if name == "acro":
+                label = self._words.of([next((one for one in given[1:] if one), given[0])])
+                shown = f"{self._words.of(_bracketed(given)) or label}: {shown}"
+            self._add(BlockKind.PARAGRAPH, shown)
+        elif name in _GLOSSARIES:
+            self._flush()
+            for entry in self._words.terms():
+                self._entries.begin()
+                self._add(BlockKind.PARAGRAPH, entry)
+            self._entries.end()
         elif name == CODE_MACRO:
             number = self._words.of(given)
             code = self._source.codes[int(number)] if number.isdecimal() else None
@@ -140,7 +178,7 @@ class _Walk:
             with self._words.expanded(node) as nodes:
                 self._nodes(nodes)
         else:
-            self._buffer.append(node)
+            self._keep(node)
 
     def _heading(self, node: LatexMacroNode, level: int) -> None:
         self._flush()
@@ -153,21 +191,23 @@ class _Walk:
 
     def _environment(self, node: LatexEnvironmentNode) -> None:
         name = node.environmentname.removesuffix("*")
-        body = node.nodelist
         if name in _FORMULAS:
             inner = _LABEL.sub("", _inside(node)).strip()
             whole = inner if name in _ONE_LINE else f"\\begin{{{name}}}\n{inner}\n\\end{{{name}}}"
             self._add(BlockKind.FORMULA, _formula(whole))
-        elif name in _LISTS:
-            self._list(body, name)
+        elif name in _LISTS or name in _EXAM_LISTS:
+            self._list(node, name)
         elif name in _TABLES:
-            self._add(BlockKind.TABLE, pipe_table(table_rows(_inside(node), self._words)))
+            body = _inside(node)
+            if (at := body.find("\\caption{")) >= 0 and (title := group(body, at + 8)):
+                words = self._words.of(self._words.parsed(title[0]))
+                self._add(BlockKind.PARAGRAPH, words, BlockRole.CAPTION)
+                body = body[:at] + body[title[1] :].lstrip().removeprefix("\\\\")
+            self._add(BlockKind.TABLE, pipe_table(table_rows(body, self._words)))
         elif name in _DRAWINGS:
-            self._includes.warn("Drawings were left out.")
-        elif name == "comment":
-            return
+            self._includes.left_out("drawing", self._words.line(), self._words.drawn(node))
         elif name == "thebibliography":
-            self._nodes(body[1:])  # after the width of its numbers
+            self._nodes(node.nodelist[1:])  # after the width of its numbers
         else:
             self._flush()
             self._box(node, name)
@@ -176,11 +216,18 @@ class _Walk:
     def _box(self, node: LatexEnvironmentNode, name: str) -> None:
         """Write an environment with its title, where it is of a kind that shows one."""
         body = list(node.nodelist)
-        title = self._source.theorems.get(name) or _TITLES.get(name)
-        option = self._words.of(_bracketed(arguments(node)))
+        title = self._source.defined.theorems.get(name) or _TITLES.get(name)
+        given = [one for one in arguments(node) if one is not None]
+        option = self._words.of(_bracketed(given))
+        if name in _BLOCKS and given:
+            self._add(BlockKind.PARAGRAPH, self._words.of(given[-1:]))
+        if not title and (named := box_title(_option_of(node))):
+            self._add(BlockKind.PARAGRAPH, self._words.of(self._words.parsed(named)))
         first = body[0] if body else None
         if isinstance(first, LatexCharsNode) and (found := _OPTION.match(first.chars)):
             option = option or self._words.of(self._words.parsed(found[1]))
+            if not title and (named := box_title(found[1])):
+                self._add(BlockKind.PARAGRAPH, self._words.of(self._words.parsed(named)))
             body[0] = _characters(first, first.chars[found.end() :], found.end())
             first = body[1] if len(body) > 1 and not body[0].chars.strip() else body[0]
         if name == "frame" and isinstance(first, LatexGroupNode):
@@ -188,40 +235,69 @@ class _Walk:
             text, place = self._words.of([first]), self._place(self._at, self._at)
             self.blocks.append(Block(BlockKind.HEADING, text, level, None, place))
             body.remove(first)
+            after = next((one for one in body if getattr(one, "chars", "x").strip()), None)
+            if isinstance(after, LatexGroupNode):  # its subtitle
+                self._add(BlockKind.PARAGRAPH, self._words.of([after]))
+                body.remove(after)
         if title:
             self._add(BlockKind.PARAGRAPH, f"{title} ({option})" if option else title)
         self._nodes(body)
 
-    def _list(self, body: Sequence[LatexNode], kind: str) -> None:
+    def _list(self, node: LatexEnvironmentNode, kind: str) -> None:
         self._flush()
         self._lone_term(self._at)
         self._lists += 1
-        number = 0
-        for node in body:
-            if _name(node) == "item":
+        option = _option_of(node)
+        is_ordered = kind in _ORDERED
+        self._ordered += is_ordered
+        pattern = _EXAM_LISTS.get(kind) or (
+            _NESTED[min(self._ordered, 4) - 1] if is_ordered else ""
+        )
+        label = _label_pattern(option) if is_ordered else ""
+        start = _START.search(option)
+        number = int(start[1]) - 1 if start else 0
+        for one in node.nodelist:
+            name = _name(one)
+            if name in _ITEMS:
                 self._flush()
                 self._lone_term(self._at)
-                number += 1
-                term = self._words.of([one for one in arguments(node) if one is not None][:1])
-                named = self._words.of(_bracketed(arguments(node)))
-                self._marker = f"{number}. " if kind in _ORDERED else "- "
-                self._marker += f"{named or term}: " if named or term else ""
+                number += not (is_ordered and _bracketed(arguments(one)))
+                self._marker = self._item(one, label or pattern, number, is_ordered)
                 if kind == "description":
                     self._entries.begin()
             else:
-                self._nodes([node])
+                self._nodes([one])
         self._flush()
         self._lone_term(self._at)
         self._marker = ""
         if kind == "description":
             self._entries.end()
         self._lists -= 1
+        self._ordered -= is_ordered
+
+    def _item(self, node: LatexNode, pattern: str, number: int, is_ordered: bool) -> str:
+        """Return what stands before an item: its number, its bullet, or what it says itself."""
+        given = [one for one in arguments(node) if one is not None]
+        named = self._words.of(_bracketed(given)) or self._words.of(given[:1])
+        if not is_ordered or not pattern:
+            if pattern:
+                points = f"({named} points) " if named.isdecimal() else ""
+                return f"{_numbered(pattern, number)} {points}"
+            return f"- {named.rstrip(':')}: " if named else "- "
+        return f"{named or self._words.of(self._words.parsed(_numbered(pattern, number)))} "
+
+    def _keep(self, node: LatexNode) -> None:
+        """Put inline text aside until its paragraph ends, with the place where it stands."""
+        blanks = len(node.chars) - len(node.chars.lstrip()) if hasattr(node, "chars") else 0
+        self._buffer.append((node, self._at if self._words.is_expanding else node.pos + blanks))
 
     def _flush(self) -> None:
-        nodes, self._buffer = self._buffer, []
-        if nodes and (text := self._words.of(nodes)):
-            start = next(start for start in map(_start, nodes) if start is not None)
-            self._write(BlockKind.PARAGRAPH, text, start, nodes[-1].pos)
+        kept, self._buffer = self._buffer, []
+        before, self._at = self._at, kept[0][1] if kept else self._at
+        if kept and (text := self._words.of([node for node, _ in kept])):
+            shown = (at for node, at in kept if not getattr(node, "chars", "x").isspace())
+            self._write(BlockKind.PARAGRAPH, text, next(shown), kept[-1][1])
+        self._at = before
         notes, self._words.notes = self._words.notes, []
         for note in notes:
             self._write(BlockKind.PARAGRAPH, note, self._at, self._at)
@@ -256,18 +332,54 @@ class _Walk:
         return {"line_start": numbers[0], "line_end": max(numbers)}
 
 
+def _label_pattern(option: str) -> str:
+    """Return how the items of a list are numbered where its options say so."""
+    if found := _LABELLED.search(option):
+        label = (found[1] or found[2] or "").strip()
+        return _COUNTER.sub(lambda counter: _SHAPES[counter[1]], label)
+    shape = re.fullmatch(r"([^\w\\=,<]*(?:[A-Za-z]{2,} )?)([1aAiI])([^\w\\=,>]*)", option.strip())
+    return option.strip() if shape else ""
+
+
+_SHAPES = {"arabic": "1", "alph": "a", "Alph": "A", "roman": "i", "Roman": "I"}
+
+
+def _numbered(pattern: str, number: int) -> str:
+    """Return a number as a pattern such as `(a)` or `Step 1:` writes it."""
+    shapes = {
+        "1": str(number),
+        "a": chr(ord("a") + (number - 1) % 26),
+        "A": chr(ord("A") + (number - 1) % 26),
+        "i": _roman(number).lower(),
+        "I": _roman(number),
+    }
+    return re.sub(
+        r"(?<![A-Za-z\\{])[1aAiI](?![A-Za-z])", lambda shape: shapes[shape[0]], pattern, count=1
+    )
+
+
+def _roman(number: int) -> str:
+    parts = (("X", 10), ("IX", 9), ("V", 5), ("IV", 4), ("I", 1))
+    text = ""
+    for sign, value in parts:
+        text, number = text + sign * (number // value), number % value
+    return text
+
+
+def _option_of(node: LatexEnvironmentNode) -> str:
+    """Return the source of what stands in brackets after the name of an environment."""
+    for one in arguments(node):
+        if isinstance(one, LatexGroupNode) and one.delimiters[0] == "[":
+            return _inside(one)
+    first = node.nodelist[0] if node.nodelist else None
+    found = _OPTION.match(first.chars) if isinstance(first, LatexCharsNode) else None
+    return found[1] if found else ""
+
+
 def _name(node: LatexNode | None) -> str:
     if isinstance(node, LatexMacroNode):
         return str(node.macroname)
     return str(node.environmentname) if isinstance(node, LatexEnvironmentNode) else ""
-
-
-def _start(node: LatexNode) -> int | None:
-    """Return where the words of a node begin, none for blanks."""
-    if not isinstance(node, LatexCharsNode):
-        return int(node.pos)
-    blanks = len(node.chars) - len(node.chars.lstrip())
-    return int(node.pos + blanks) if blanks < len(node.chars) else None
 
 
 def _flattened(nodes: Sequence[LatexNode]) -> Iterator[LatexNode]:

@@ -22,4 +22,4 @@ def parse_latex(text: str, *, read_include: Callable[[str], str | None]) -> Pars
     includes = Includes(read_include)
     source = latex_source(source_lines(text), includes)
     title, blocks = latex_blocks(source, includes)
-    return document_of(title, blocks, warnings=includes.warnings)
+    return document_of(title, blocks, warnings=includes.warnings, left_out=includes.omissions)

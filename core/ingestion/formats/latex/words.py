@@ -1,7 +1,7 @@
 """The words of LaTeX's inline nodes: accents and symbols as characters, own macros replaced."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,8 +22,9 @@ from pylatexenc.latexwalker import (
 from pylatexenc.latexwalker import get_default_latex_context_db as walker_context
 
 from core.ingestion.formats.flavours.includes import Includes
-from core.ingestion.formats.latex.source import CODE_MACRO, Macro
-from core.ingestion.formats.markup import inline_code
+from core.ingestion.formats.latex.source import CODE_MACRO, EXACT_MACRO, LatexSource
+from core.ingestion.formats.latex.units import UNIT_MACROS, quantity
+from core.ingestion.formats.markup import inline_code, lowered, raised, shifted_formula
 
 _ENDLESS = "Own macros that grow without end were left out."
 _ESCAPES = re.compile(r"\\([$%&#_{}])")
@@ -35,18 +36,93 @@ _DEEPEST = 20
 _SPECIALS = {"~": " ", "``": "“", "''": "”", "--": "–", "---": "—", "&": " ", "!`": "¡", "?`": "¿"}
 _ACCENTS = frozenset("`'^\"~=.ckuvHrdbt")
 _ESCAPED = frozenset("$%&#_{}")
-_SIGNS = {"textless": "<", "textgreater": ">", "textbar": "|", "textquotesingle": "'"}
+_LOGOS = {name: name for name in ("LaTeX", "TeX", "BibTeX", "XeTeX", "LuaTeX", "MATLAB")}
+_SYMBOLS = {
+    **dict.fromkeys(("EUR", "euro", "texteuro"), "€"),
+    "degree": "°",
+    "celsius": "°C",
+    "micro": "µ",
+    "ohm": "Ω",
+    "perthousand": "‰",
+    "textmu": "µ",
+    "textohm": "Ω",
+    "textcelsius": "°C",
+    "checkmark": "✓",
+    "pounds": "£",
+}
+_SIGNS = {
+    **_LOGOS,
+    **_SYMBOLS,
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textquotesingle": "'",
+}
 _BLANKS = frozenset({"\\", ",", ";", ":", " ", "quad", "qquad", "enspace", "newline", "space", "/"})
 _REFERENCES = frozenset({"ref", "autoref", "cref", "Cref", "eqref", "pageref", "nameref", "vref"})
 _CODE = frozenset({"texttt", "verb", "lstinline", "code", "mintinline"})
-_SHOWS_LAST = frozenset({"href", "textcolor", "multicolumn", "multirow", "colorbox", "raisebox"})
+_SHOWS_LAST = frozenset(
+    {
+        *("href", "textcolor", "multicolumn", "multirow", "colorbox", "raisebox", "added", "todo"),
+        *("highlight", "parbox", "makebox", "framebox", "scalebox", "resizebox", "rotatebox"),
+        *("foreignlanguage", "fcolorbox", "hyperref", "hyperlink", "hypertarget", "adjustbox"),
+        *("structure"),
+    }
+)
+_SHOWS_FIRST = frozenset({"replaced", "texorpdfstring"})
+_NOTES = frozenset(
+    {
+        *("footnote", "footnotetext", "marginpar", "marginnote", "sidenote", "thanks", "note"),
+        "todo",
+    }
+)
+"""What is read after the paragraph that it stands in."""
+_RAISED = frozenset({"textsuperscript", "ap"})
+_LOWERED = frozenset({"textsubscript", "textinferior"})
+_STRUCK = frozenset({"sout", "st", "xout", "deleted", "strike", "stkout", "cancel", "xcancel"})
+_TERMS = re.compile(
+    r"(?P<stem>glsxtr|Glsxtr|glsentry|Glsentry|gls|Gls|GLS|acr|Acr|ac|Ac)"
+    r"(?P<what>short|long|full|desc|text|first|name|[slf])?(?P<plural>plural|pl|p)?"
+)
+_QUANTITY = re.compile(r"\\(?:" + "|".join(UNIT_MACROS) + r")\b")
+_DRAWN = re.compile(r"\{([^{}\\]*[A-Za-z][^{}\\]*)\}\s*;")
+_LAYOUT = frozenset(
+    "newpage clearpage cleardoublepage vfill hfill centering raggedright raggedleft par "
+    "bigskip medskip smallskip noindent indent and linebreak nolinebreak pagebreak "
+    "nopagebreak protect relax xspace bfseries mdseries itshape slshape scshape upshape "
+    "ttfamily sffamily rmfamily normalfont tiny scriptsize footnotesize small normalsize "
+    "large Large LARGE huge Huge appendix frontmatter mainmatter backmatter addlinespace "
+    "hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot "
+    "tabularnewline titlepage insertframenumber parindent parskip textwidth linewidth "
+    "columnwidth textheight baselineskip dotfill hrulefill selectfont unskip ignorespaces "
+    "leavevmode null strut break allowbreak nobreak sloppy fussy doublespacing "
+    "onehalfspacing singlespacing bf it em tt sf sc rm sl boldmath begingroup endgroup "
+    "listoffigures listoftables lstlistoflistings makeglossaries printindex makeindex "
+    "printanswers footnotemark arraybackslash columnbreak newline displaystyle textstyle "
+    "global long outer makeatletter makeatother bgroup egroup fill stretch onslide document "
+    "enddocument item allowdisplaybreaks setcounter phantomsection cr crcr hss vss hfil "
+    "vfil hrule vrule quad qquad thinspace negthinspace medspace thickspace slash "
+    "flushbottom raggedbottom twocolumn onecolumn printacronyms printnoidxglossaries "
+    "printnoidxglossary insertsection insertsubsection inserttitle insertauthor usebox "
+    "savebox sbox addtobeamertemplate alert structure hl ul uline uwave uuline fbox mbox "
+    "textnormal MakeUppercase MakeLowercase uppercase lowercase intertext centerline "
+    "leftline rightline text up mode subparagraph normalcolor everymath everypar tabularx "
+    "endtabularx oddsidemargin topmargin headheight".split()
+)
+"""Commands that print nothing by themselves, or only the words of their arguments."""
+_NEVER_OWN = frozenset(
+    f"{CODE_MACRO} {EXACT_MACRO} "
+    "part chapter section subsection subsubsection paragraph subparagraph title footnote "
+    "caption item frametitle label input include usepackage documentclass newcommand "
+    "renewcommand providecommand newenvironment renewenvironment newtheorem "
+    "includegraphics bibitem begin end".split()
+)
+"""What is read as LaTeX has it, also where a document changes its looks."""
 _HIDDEN: Mapping[str, str] = {
     **dict.fromkeys(("label", "index", "input", "include", "bibliography", "pagestyle"), "{"),
-    **dict.fromkeys(
-        ("thispagestyle", "hypersetup", "graphicspath", "cline", "vspace", "hspace"), "{"
-    ),
-    **dict.fromkeys(("bibliographystyle", "pagenumbering", "color", "phantom", "nocite"), "{"),
-    **dict.fromkeys(("usepackage", "documentclass", "includegraphics", "cmidrule"), "[{"),
+    **dict.fromkeys(("thispagestyle", "hypersetup", "graphicspath", "cline"), "{"),
+    **dict.fromkeys(("bibliographystyle", "pagenumbering", "color", "nocite"), "{"),
+    **dict.fromkeys(("usepackage", "documentclass", "cmidrule"), "[{"),
     **dict.fromkeys(("cite", "citep", "citet", "parencite", "textcite", "footcite"), "*[[{"),
     **dict.fromkeys(("setcounter", "addtocounter", "setlength", "addtolength", "rule"), "[{{"),
     **dict.fromkeys(("newtheorem",), "*{[{["),
@@ -56,6 +132,31 @@ _HIDDEN: Mapping[str, str] = {
     **dict.fromkeys(("addcontentsline", "definecolor"), "{{{"),
     "bibitem": "[{",
     **dict.fromkeys(("title", "author", "date", "maketitle", "tableofcontents"), ""),
+    **dict.fromkeys(("hphantom", "vphantom", "pdfcomment", "invisible"), "{"),
+    **dict.fromkeys(("usetheme", "usecolortheme", "usefonttheme", "usebeamerfont"), "[{"),
+    **dict.fromkeys(("setbeamertemplate", "setbeamercolor", "setbeamerfont"), "*{[{"),
+    **dict.fromkeys(("setbeamersize", "AtBeginSection", "AtBeginSubsection", "column"), "[{"),
+    **dict.fromkeys(("newacronym", "newabbreviation"), "[{{{"),
+    **dict.fromkeys(("newglossaryentry", "DeclareAcronym", "DeclareSIUnit"), "{{"),
+    **dict.fromkeys(("longnewglossaryentry", "NewDocumentCommand", "RenewDocumentCommand"), "{{{"),
+    **dict.fromkeys(("NewDocumentEnvironment",), "{{{{"),
+    **dict.fromkeys(("newtcolorbox", "newmdenv", "renewtcolorbox"), "[{[[{"),
+    **dict.fromkeys(("newtcbtheorem",), "[{{{{"),
+    **dict.fromkeys(("acrodef",), "{[{"),
+    **dict.fromkeys(("newif", "let", "includeonly", "excludecomment", "includecomment"), "{"),
+    **dict.fromkeys(("sisetup", "captionsetup", "geometry", "lstset", "tcbset", "setlist"), "[{"),
+    **dict.fromkeys(("printbibliography", "printglossary", "printglossaries", "pause"), "["),
+    **dict.fromkeys(("selectlanguage", "stepcounter", "refstepcounter", "fontfamily"), "{"),
+    **dict.fromkeys(("fontsize",), "{{"),
+    **dict.fromkeys(("addbibresource", "usetikzlibrary", "tikzset", "pgfplotsset"), "{"),
+    **dict.fromkeys(("theoremstyle", "newcounter", "value", "hspace", "vspace"), "*{"),
+    **dict.fromkeys(("markboth", "numberwithin", "counterwithin", "setmainfont"), "{{"),
+    **dict.fromkeys(("vskip", "hskip", "markright", "linespread", "enlargethispage"), "{"),
+    **dict.fromkeys(("cellcolor", "rowcolor", "columncolor"), "[{"),
+    **dict.fromkeys(("fvset", "hyphenation", "titlegraphic", "logo", "setstretch"), "{"),
+    **dict.fromkeys(("lhead", "rhead", "chead", "lfoot", "rfoot", "cfoot"), "[{"),
+    **dict.fromkeys(("fancyhead", "fancyfoot", "fancyhf", "newlength", "dedicatory"), "[{"),
+    **dict.fromkeys(("citeauthor", "citeyear", "autocite", "footfullcite", "fullcite"), "*[[{"),
 }
 _SHOWN: Mapping[str, str] = {
     "href": "{{",
@@ -76,6 +177,39 @@ _SHOWN: Mapping[str, str] = {
     CODE_MACRO: "{",
     "lstinline": "[{",
     "mintinline": "[{{",
+    EXACT_MACRO: "{",
+    "includegraphics": "*[[{",
+    **UNIT_MACROS,
+    **dict.fromkeys((*_RAISED, *_LOWERED, "nth", "only", "uncover", "visible", "onslide"), "{"),
+    **dict.fromkeys(_STRUCK, "[{"),
+    **dict.fromkeys(("footnotetext", "marginpar", "todo", "added", "framesubtitle"), "[{"),
+    **dict.fromkeys(("marginnote", "sidenote", "hyperref", "note"), "[{"),
+    **dict.fromkeys(("replaced", "highlight", "fcolorbox"), "[{{"),
+    **dict.fromkeys(("alt", "hyperlink", "hypertarget", "scalebox", "texorpdfstring"), "{{"),
+    **dict.fromkeys(("nicefrac", "sfrac", "unitfrac", "foreignlanguage", "rotatebox"), "[{{"),
+    **dict.fromkeys(("framebox", "makebox"), "[[{"),
+    **dict.fromkeys(("thanks", "ensuremath", "phantom"), "{"),
+    "enquote": "*{",
+    "parbox": "[[[{{",
+    "raisebox": "{[[{",
+    "resizebox": "*{{{",
+    "temporal": "{{{",
+    "acro": "{[{",
+    **dict.fromkeys(("item", "question", "subpart", "subsubpart", "choice", "CorrectChoice"), "["),
+}
+_ENVIRONMENTS: Mapping[str, str] = {
+    **dict.fromkeys(("column", "adjustbox", "spacing", "onlyenv", "subfigure", "wraptable"), "[{"),
+    **dict.fromkeys(("minipage", "overlayarea"), "[[[{"),
+    **dict.fromkeys(("multicols", "multicols*"), "{["),
+    **dict.fromkeys(
+        ("columns", "figure", "table", "figure*", "table*", "itemize", "enumerate"), "["
+    ),
+    **dict.fromkeys(("overprint", "tcolorbox", "mdframed", "questions", "description"), "["),
+    **dict.fromkeys(("wrapfigure", "wraptable"), "[{[{"),
+    **dict.fromkeys(("adjustwidth", "adjustwidth*", "list"), "{{"),
+    **dict.fromkeys(("acronym", "compactenum", "compactitem", "inparaenum"), "["),
+    **dict.fromkeys(("block", "alertblock", "exampleblock"), "{"),
+    "subfigure": "[[{",
 }
 
 
@@ -94,13 +228,20 @@ class LatexWords:
     """Reads inline nodes of one document.
 
     Args:
-        macros: the document's own.
+        source: the document.
         includes: where what is left out is noted.
     """
 
-    def __init__(self, macros: Mapping[str, Macro], includes: Includes) -> None:
-        own = {name: macro for name, macro in macros.items() if name not in {*_SHOWN, *_HIDDEN}}
-        self.macros, self._includes = own, includes
+    def __init__(self, source: LatexSource, includes: Includes) -> None:
+        macros = source.defined.macros
+        own = {name: macro for name, macro in macros.items() if name not in _NEVER_OWN}
+        self.macros, self._includes, self._source = own, includes, source
+        self.line: Callable[[], int] = int
+        """Returns where what is read now stands."""
+        self._terms_used: set[str] = set()
+        used = re.findall(r"\\([A-Za-z]+)", source.text) if source.defined.terms else ()
+        self._term_names = {name for name in used if _TERMS.fullmatch(name)} - own.keys()
+        self._unknown: set[str] = set()
         self.notes: list[str] = []
         """Footnotes since the last paragraph."""
         self.titles: dict[str, str] = {}
@@ -110,8 +251,19 @@ class LatexWords:
         self._accents = LatexNodes2Text()
         self._context = walker_context()
         specs = [macrospec.std_macro(name, spec) for name, spec in {**_HIDDEN, **_SHOWN}.items()]
-        specs += [macrospec.std_macro(name, _spec(macro)) for name, macro in own.items()]
-        self._context.add_context_category("glossator", macros=specs, prepend=True)
+        specs += [
+            macrospec.std_macro(name, macro.arguments.replace(" ", ""))
+            for name, macro in own.items()
+        ]
+        specs += [macrospec.std_macro(name, "*[{[") for name in self._term_names]
+        boxes = [macrospec.std_environment(*one) for one in _ENVIRONMENTS.items()]
+        self._context.add_context_category(
+            "glossator", macros=specs, environments=boxes, prepend=True
+        )
+        self._known = {*_names(self._context), *_LAYOUT} - own.keys()
+        # An option of a command that nothing knows is none of its words.
+        parser = macrospec.MacroStandardArgsParser("*[", optional_arg_no_space=True)
+        self._context.set_unknown_macro_spec(macrospec.MacroSpec("", args_parser=parser))
 
     @property
     def is_expanding(self) -> bool:
@@ -142,7 +294,8 @@ class LatexWords:
             return "" if node.delimiters[0] == "[" else self._raw(node.nodelist)
         if isinstance(node, LatexMathNode):
             body = "".join(part.latex_verbatim() for part in node.nodelist)
-            return f"${' '.join(body.split())}$"
+            shifted = shifted_formula(body)
+            return f"${' '.join(self.formula(body).split())}$" if shifted is None else shifted
         if isinstance(node, LatexSpecialsNode):
             return _SPECIALS.get(node.specials_chars, " ")
         if isinstance(node, LatexMacroNode):
@@ -151,6 +304,18 @@ class LatexWords:
             return f" {self._raw(node.nodelist)} "
         assert isinstance(node, LatexCommentNode)
         return ""
+
+    def formula(self, body: str) -> str:
+        """Return a formula in which numbers and units are what a page prints."""
+        if "\\" not in body or not _QUANTITY.search(body):
+            return body
+        nodes = self.parsed(body)
+        return "".join(
+            f"\\text{{{self._macro(node)}}}"
+            if isinstance(node, LatexMacroNode) and node.macroname in UNIT_MACROS
+            else node.latex_verbatim()
+            for node in nodes
+        )
 
     def _macro(self, node: LatexMacroNode) -> str:
         name = node.macroname
@@ -169,28 +334,113 @@ class LatexWords:
             raw = "".join(one.latex_verbatim() for one in given[-1:])
             is_read = name != "verb" and raw.startswith("{")
             return inline_code(_ESCAPES.sub(r"\1", raw[1:-1]) if is_read else raw)
-        if name == "footnote":
+        if name == EXACT_MACRO:
+            number = self._raw(given)
+            return self._source.exact[int(number)] if number.isdecimal() else ""
+        if name in UNIT_MACROS and given:
+            texts = [argument and _written(argument) for argument in arguments(node)]
+            return quantity(name, texts, self._source.defined.units)
+        if name in _RAISED or name in _LOWERED:
+            return (raised if name in _RAISED else lowered)(self.of(given))
+        if name in _STRUCK:
+            return self._leave_out("struck text", given)
+        if name in _NOTES:
             self.notes.append(self.of(given[-1:]))
             return ""
+        if name == "enquote":
+            return f"“{self._raw(given)}”"
+        if name == "today":
+            return self._leave_out("date of the day", ())
+        if name == "includegraphics":
+            return self._leave_out("picture", ())
+        if name == "textcolor" and self.of(given[-2:-1]).lower() == "white":
+            return self._leave_out("hidden text", given[-1:])
+        if name == "phantom":
+            return self._leave_out("hidden text", given)
+        if name == "ensuremath":
+            return f"${_written(given[-1])}$" if given else ""
+        if name in {"nicefrac", "sfrac", "unitfrac"}:
+            return "/".join(self.of([one]) for one in given[-2:])
+        if name in {"alt", "temporal"}:
+            return " ".join(self.of([one]) for one in given)
+        if name == "nth":
+            return self.of(given)
         if name in _HIDDEN or name == CODE_MACRO:
             return ""
+        if name in self._term_names and given:
+            return self._term(name, self._raw(given[-1:]).strip())
+        if name not in self._known and name not in _SIGNS:
+            given = given[:0]  # a star or an option
         if given:
-            return self._raw(given[-1:] if name in _SHOWS_LAST else given)
+            first = given[-2:-1] if name in _SHOWS_FIRST else given[-1:]
+            return self._raw(first if name in {*_SHOWS_LAST, *_SHOWS_FIRST} else given)
         if name in _SIGNS:
             return _SIGNS[name]
         symbol = self._symbols.get_macro_spec(name)
+        if symbol is None and name not in self._known and name not in self._unknown:
+            self._unknown.add(name)
+            self._includes.left_out(f"unknown command \\{name}", self.line())
         shown = symbol.simplify_repl if symbol is not None else ""
         return shown if isinstance(shown, str) and "%" not in shown else ""
+
+    def _leave_out(self, kind: str, nodes: Sequence[LatexNode | None]) -> str:
+        self._includes.left_out(kind, self.line(), self.of(nodes))
+        return ""
+
+    def _term(self, name: str, label: str) -> str:
+        """Return what a use of an acronym or glossary entry prints."""
+        found = _TERMS.fullmatch(name)
+        term = self._source.defined.terms.get(label)
+        if found is None or term is None:
+            self._includes.left_out("acronym that is not defined", self.line())
+            return label
+        ends = "s" if found["plural"] else ""
+        short, long = (self.of(self.parsed(one)) for one in (term.short, term.long))
+        is_first = label not in self._terms_used
+        is_acronym = term.is_acronym
+        short = self.of(self.parsed(term.plural)) if ends and term.plural else short + ends
+        match found["what"]:
+            case "short" | "s" | "name" | "text":
+                shown = short
+            case "long" | "l":
+                shown = long + ends
+            case "desc":
+                shown = long
+            case _ if is_acronym and (found["what"] or is_first) and long:
+                self._terms_used.add(label)
+                shown = f"{long}{ends} ({short})"
+            case _:
+                shown = short
+        return shown[:1].upper() + shown[1:] if found["stem"][0] in "GA" else shown
+
+    def terms(self) -> Iterator[str]:
+        """Yield the entries of the glossary, as the page prints them."""
+        for term in self._source.defined.terms.values():
+            if term.long:
+                yield f"{self.of(self.parsed(term.short))}: {self.of(self.parsed(term.long))}"
+
+    def drawn(self, node: LatexNode) -> str:
+        """Return the words of the labels of a drawing."""
+        return " ".join(_DRAWN.findall(str(node.latex_verbatim())))
+
+    def forget_terms(self) -> None:
+        """Take no term to be used yet."""
+        self._terms_used.clear()
+        self._unknown.clear()
 
     @contextmanager
     def expanded(self, node: LatexMacroNode) -> Iterator[Sequence[LatexNode]]:
         """Give the nodes that an own macro stands for, none where there is no end to them."""
         macro = self.macros[node.macroname]
-        text = macro.body
-        for number, argument in enumerate(arguments(node), start=1):
-            written = argument.latex_verbatim() if argument is not None else macro.default or ""
-            is_grouped = argument is not None and written[:1] in {"{", "["}
-            text = text.replace(f"#{number}", written[1:-1] if is_grouped else written)
+        found = iter(arguments(node))
+        given = [None if kind == " " else next(found, None) for kind in macro.arguments]
+        for number, argument in enumerate(given, start=1):
+            is_shown = f"#{number}" in macro.body or self._depth > 0
+            words = _written(argument).strip("* ") if argument is not None else ""
+            if words and not is_shown:
+                self._includes.left_out("text that a command hides", self.line(), words)
+        texts = [None if one is None else _written(one) for one in given]
+        text = self._source.decide(macro.filled(texts, macro.body))
         self._left -= len(text) + 1
         ends = self._left >= 0 and self._depth < _DEEPEST
         if not ends:
@@ -202,9 +452,15 @@ class LatexWords:
             self._depth -= 1
 
 
-def _spec(macro: Macro) -> str:
-    first = "[" if macro.default is not None else "{"
-    return (first + "{" * (macro.arguments - 1)) if macro.arguments else ""
+def _written(node: LatexNode) -> str:
+    """Return the source of an argument without its braces."""
+    text = str(node.latex_verbatim())
+    return text[1:-1] if text[:1] in {"{", "["} else text
+
+
+def _names(context: Any) -> Iterator[str]:
+    for category in context.categories():
+        yield from (spec.macroname for spec in context.iter_macro_specs([category]))
 
 
 def arguments(node: LatexMacroNode | LatexEnvironmentNode) -> Sequence[LatexNode | None]:

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
+from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.flavours.source_lines import SourceLine
 from core.ingestion.formats.html.blocks import html_blocks
 from core.ingestion.formats.html.nesting import TAG, OpenElements, attribute
@@ -21,14 +22,14 @@ from core.ingestion.formats.markdown.admonitions import (
 )
 from core.ingestion.formats.markdown.anchors import anchor_slugs
 from core.ingestion.formats.markdown.code_fences import fence_info, shown_lines
-from core.ingestion.formats.markdown.inline import InlineText, is_image, linked_share
+from core.ingestion.formats.markdown.inline import EMBEDDED, InlineText, is_image, linked_share
 from core.ingestion.formats.markdown.list_markers import ListMarkers
 from core.ingestion.formats.markup import Entries, fenced, pipe_table
 
-_HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^{}]*)\}\s*\Z")
+_HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*((?:[#.]|[\w-]+\s*=)[^{}]*)\}\s*\Z")
 _NO_WORDS = frozenset(
     {
-        *("fence", "code_block", "formula_block", "html_block", "table_open"),
+        *("fence", "code_block", "formula_block", "html_block", "table_open", "text_table"),
         *("bullet_list_open", "ordered_list_open"),
     }
 )
@@ -37,15 +38,19 @@ _HEADING_ID = re.compile(r"#([^\s.#{}]+)")
 
 
 def markdown_blocks(
-    md: MarkdownIt, tokens: Sequence[Token], lines: Sequence[SourceLine], dialect: MarkdownFlavour
+    md: MarkdownIt,
+    tokens: Sequence[Token],
+    lines: Sequence[SourceLine],
+    dialect: MarkdownFlavour,
+    includes: Includes,
 ) -> Iterator[Block]:
-    """Yield the visible blocks of a page.
+    """Yield the visible blocks of a page; what of it is not read is noted in `includes`.
 
     Args:
         md: the parser that made `tokens`, for the titles of boxes.
         lines: what it parsed; their numbers become the locators.
     """
-    return _BlockWriter(md, tokens, lines, dialect).blocks()
+    return _BlockWriter(md, tokens, lines, dialect, includes).blocks()
 
 
 class _BlockWriter:
@@ -57,10 +62,12 @@ class _BlockWriter:
         tokens: Sequence[Token],
         lines: Sequence[SourceLine],
         dialect: MarkdownFlavour,
+        includes: Includes,
     ) -> None:
+        self._includes = includes
         self._md, self._tokens, self._lines, self._dialect = md, tokens, lines, dialect
         self._elements = OpenElements()
-        self._inline = InlineText(dialect, self._elements)
+        self._inline = InlineText(dialect, self._elements, includes)
         self._anchors = anchor_slugs(dialect)
         self._lists = ListMarkers()
         self._terms = ""
@@ -75,6 +82,7 @@ class _BlockWriter:
             "formula_block": self._formula,
             "html_block": self._html,
             "table_open": self._table,
+            "text_table": self._text_table,
             "container_directive_open": self._directive,
             "admonition_open": self._admonition,
         }
@@ -84,6 +92,8 @@ class _BlockWriter:
             if self._terms and token.type in _NO_WORDS:
                 yield self._lone_terms(index)
             self._lists.follow(token)
+            if token.map:
+                self._inline.line = self._lines[min(token.map[0], len(self._lines) - 1)].number
             writer = self._writers.get(token.type)
             if writer is not None:
                 yield from writer(index)
@@ -91,7 +101,9 @@ class _BlockWriter:
     def _heading(self, index: int) -> Iterator[Block]:
         children = self._tokens[index + 1].children or []
         text = self._inline.words(children)
+        before = len(self._includes.omissions)
         slug_text = self._inline.words(children, code_marks=False)
+        del self._includes.omissions[before:]  # they are noted already
         explicit = None
         if attributes := _HEADING_ATTRIBUTES.search(text):
             text = text[: attributes.start()]
@@ -137,6 +149,8 @@ class _BlockWriter:
         else:
             block = self._block(index, BlockKind.PARAGRAPH, text, self._lists.depth)
         role = BlockRole.CAPTION if is_image(children) else BlockRole.TEXT
+        if self._dialect is MarkdownFlavour.QUARTO and block.text.startswith(": "):
+            block, role = replace(block, text=block.text[2:]), BlockRole.CAPTION  # of a table
         yield replace(block, role=role, linked=linked_share(children))
 
     def _alert_title(self, index: int, children: Sequence[Token]) -> str | None:
@@ -145,9 +159,11 @@ class _BlockWriter:
         return alert_title(children[0].content) if children[0].type == "text" else None
 
     def _fence(self, index: int) -> Iterator[Block]:
-        if self._elements.hidden:
-            return
         token = self._tokens[index]
+        if self._elements.hidden:
+            kind = self._elements.last_hidden
+            self._includes.left_out(kind, self._inline.line, token.content)
+            return
         language, title = fence_info(html.unescape(token.info))
         if title:
             yield self._block(index, BlockKind.PARAGRAPH, title)
@@ -163,6 +179,13 @@ class _BlockWriter:
         hidden = self._elements.hidden
         self._elements.read(markup)
         self._elements.close_paragraph()
+        for tag in TAG.finditer(markup):
+            if tag[0].startswith("<!--"):
+                self._includes.left_out("comment", self._inline.line, tag[0][4:-3])
+            elif (tag["name"] or "").lower() == "img":
+                self._includes.left_out("picture", self._inline.line)
+            elif (tag["name"] or "").lower() in EMBEDDED and not tag["closing"]:
+                self._includes.left_out(f"{tag['name'].lower()} element", self._inline.line)
         body = None if hidden else LexborHTMLParser(TAG.sub(_image_as_text, markup)).body
         for block in html_blocks(body) if body is not None else ():
             anchor = block.anchor
@@ -183,6 +206,13 @@ class _BlockWriter:
                 rows.append([])
             elif token.type in {"th_open", "td_open"}:
                 rows[-1].append(self._inline.words(self._tokens[position + 1].children or []))
+        yield self._block(index, BlockKind.TABLE, pipe_table(rows))
+
+    def _text_table(self, index: int) -> Iterator[Block]:
+        rows = [
+            [self._inline.words(self._md.parseInline(cell)[0].children or []) for cell in row]
+            for row in self._tokens[index].meta["rows"]
+        ]
         yield self._block(index, BlockKind.TABLE, pipe_table(rows))
 
     def _directive(self, index: int) -> Iterator[Block]:

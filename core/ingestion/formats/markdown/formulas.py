@@ -18,7 +18,9 @@ _BRACKETS = re.compile(
 )
 _MATHEMATICAL = re.compile(r"\\[A-Za-z]|[_^=<>+*/|]|\A\W*[A-Za-z]\W*\Z")
 _CLOSERS: Mapping[str, str] = {"$$": "$$", "\\[": "\\]", "\\\\[": "\\\\]"}
-_OPENER = re.compile(r"\$\$|\\{1,2}\[")
+_OPENER = re.compile(
+    r"\$\$|\\{1,2}\[|\\begin\{(equation|align|gather|multline|eqnarray|alignat|flalign)\*?\}"
+)
 _MAX_LINES = 200
 
 
@@ -37,7 +39,8 @@ def _inline_formula(state: StateInline, silent: bool) -> bool:
     opening = state.src[state.pos]
     if opening == "$":
         match = _DOLLARS.match(state.src, state.pos)
-        if match and not match["display"] and state.src[max(0, state.pos - 1)].isdigit():
+        is_price = state.src[max(0, state.pos - 1)].isdigit() and match and match[0][1] not in "^_"
+        if match and not match["display"] and is_price:
             return False
     elif opening == "\\":
         match = _BRACKETS.match(state.src, state.pos)
@@ -66,7 +69,8 @@ def _block_formula(state: StateBlock, start_line: int, end_line: int, silent: bo
         return False
     if not silent:
         token = state.push("formula_block", "", 0)
-        token.content = state.getLines(start_line, last + 1, state.blkIndent, False).strip()
+        content = state.getLines(start_line, last + 1, state.blkIndent, False).strip()
+        token.content = f"$$\n{content}\n$$" if opener[1] else content
         token.map = [start_line, last + 1]
         state.line = last + 1
     return True
@@ -76,7 +80,7 @@ def _last_line(
     state: StateBlock, start_line: int, end_line: int, opener: re.Match[str]
 ) -> int | None:
     """Return the line that ends with the closing mark, before any blank line."""
-    closer = _CLOSERS[opener[0]]
+    closer = _CLOSERS.get(opener[0]) or opener[0].replace("begin", "end")
     for line in range(start_line, min(end_line, start_line + _MAX_LINES)):
         if state.isEmpty(line) or state.sCount[line] < state.blkIndent:
             return None

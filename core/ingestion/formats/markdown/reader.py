@@ -13,15 +13,23 @@ from core.ingestion.formats.flavours import mdbook
 from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.flavours.mdx import plain_markdown
-from core.ingestion.formats.flavours.myst import with_directives
+from core.ingestion.formats.flavours.myst import has_directives, with_directives
+from core.ingestion.formats.flavours.obsidian import without_obsidian
 from core.ingestion.formats.flavours.quarto import with_shown_text
-from core.ingestion.formats.flavours.snippets import with_snippets
+from core.ingestion.formats.flavours.snippets import with_markdown_in_html, with_snippets
 from core.ingestion.formats.flavours.source_lines import SourceLine, joined, source_lines
-from core.ingestion.formats.flavours.templates import without_liquid, without_shortcodes
+from core.ingestion.formats.flavours.templates import (
+    with_template,
+    without_liquid,
+    without_shortcodes,
+)
+from core.ingestion.formats.flavours.values import Values
 from core.ingestion.formats.markdown.admonitions import admonitions_plugin
 from core.ingestion.formats.markdown.blocks import markdown_blocks
 from core.ingestion.formats.markdown.formulas import formulas_plugin
 from core.ingestion.formats.markdown.front_matter import front_matter
+from core.ingestion.formats.markdown.marks import marks_plugin
+from core.ingestion.formats.markdown.text_tables import text_tables_plugin
 
 _MAX_NESTING = 40
 _INDENTED = frozenset(
@@ -56,37 +64,48 @@ def parse_markdown(
     includes = Includes(read_include)
     written = lines[head.height :]
     title = head.metadata.get("title") or mdbook.page_title(written)
-    body = _prepared(written, kind, includes)
+    body = _prepared(written, kind, includes, Values(kind, head.values, includes.value))
     try:
         md = _parser(kind)
-        blocks = list(markdown_blocks(md, md.parse(joined(body)), body, kind))
+        blocks = list(markdown_blocks(md, md.parse(joined(body)), body, kind, includes))
     except RecursionError as error:
         raise UnsupportedDocument("is nested too deeply") from error
     warnings = (*head.warnings, *includes.warnings)
-    return visible_document(document_of(title, blocks, metadata=head.metadata, warnings=warnings))
+    return visible_document(
+        document_of(
+            title,
+            blocks,
+            metadata=head.metadata,
+            warnings=warnings,
+            left_out=includes.omissions,
+        )
+    )
 
 
 def _prepared(
-    lines: Sequence[SourceLine], dialect: MarkdownFlavour, includes: Includes
+    lines: Sequence[SourceLine], dialect: MarkdownFlavour, includes: Includes, values: Values
 ) -> Sequence[SourceLine]:
     """Return the lines after what the dialect does before Markdown is read."""
     match dialect:
         case MarkdownFlavour.MDBOOK:
             return mdbook.with_captions(mdbook.with_includes(lines, includes))
         case MarkdownFlavour.MKDOCS:
-            return with_snippets(lines, includes)
+            whole = with_snippets(with_template(lines, values, includes), includes)
+            return with_markdown_in_html(whole)
         case MarkdownFlavour.DOCUSAURUS:
-            return plain_markdown(lines, includes)
+            return plain_markdown(lines, includes, values)
         case MarkdownFlavour.QUARTO:
-            return with_shown_text(lines, includes)
+            return with_shown_text(lines, includes, values)
         case MarkdownFlavour.MYST:
-            return with_directives(lines, includes)
+            return with_directives(lines, includes, values)
         case MarkdownFlavour.HUGO:
-            return without_shortcodes(lines)
+            return without_shortcodes(lines, values, includes)
         case MarkdownFlavour.JEKYLL:
-            return without_liquid(lines)
+            return with_markdown_in_html(without_liquid(lines, values, includes))
         case MarkdownFlavour.MARKDOWN:
-            return lines
+            if has_directives(lines):
+                lines = with_directives(lines, includes, values)
+            return without_obsidian(lines, includes)
 
 
 def _parser(dialect: MarkdownFlavour) -> MarkdownIt:
@@ -94,6 +113,12 @@ def _parser(dialect: MarkdownFlavour) -> MarkdownIt:
     md.enable(["table", "strikethrough"])
     md.use(footnote_plugin, inline=False, move_to_end=False)
     md.use(deflist_plugin).use(formulas_plugin)
+    is_pandoc = dialect is MarkdownFlavour.QUARTO
+    has_marks = is_pandoc or dialect is MarkdownFlavour.MKDOCS
+    is_loose = dialect in {MarkdownFlavour.MKDOCS, MarkdownFlavour.MARKDOWN}
+    md.use(marks_plugin, pandoc=has_marks, critic=is_loose)
+    is_plain = dialect is MarkdownFlavour.MARKDOWN
+    md.use(text_tables_plugin, simple=is_pandoc or is_plain, verse=is_pandoc)
     if dialect is MarkdownFlavour.DOCUSAURUS:
         md.disable("code")
     md.use(

@@ -1,5 +1,6 @@
 """Walks the tree that docutils makes of a page, and writes down its blocks."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -8,13 +9,23 @@ from docutils import nodes
 from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.flavours.source_lines import SourceLine
-from core.ingestion.formats.markup import Entries, fenced, inline_code, pipe_table
+from core.ingestion.formats.markup import (
+    Entries,
+    fenced,
+    inline_code,
+    lowered,
+    pipe_table,
+    raised,
+)
+from core.ingestion.formats.rst.roles import placed
 
 _DEEPEST_HEADING = 6
 _HIDDEN = (
-    *(nodes.comment, nodes.target, nodes.substitution_definition, nodes.pending, nodes.meta),
+    *(nodes.target, nodes.substitution_definition, nodes.pending, nodes.meta),
     *(nodes.raw, nodes.decoration, nodes.label, nodes.transition),
 )
+_STRUCK = frozenset({"strike", "del", "strikethrough", "struck", "line-through", "s"})
+"""Roles by which pages of Sphinx strike words; a style sheet draws the line."""
 _UNREADABLE = "Markup that could not be read was kept as it is written: line {line}."
 
 
@@ -62,13 +73,18 @@ class _Walk:
         }
 
     def blocks(self) -> Iterator[Block]:
+        hidden = (nodes.comment, *_HIDDEN)
         children = list(self._tree.children)
-        if children and isinstance(children[0], nodes.field_list):
-            del children[0]  # what Sphinx is to know of the page
+        first = next((at for at, one in enumerate(children) if not isinstance(one, hidden)), 0)
+        if children and isinstance(children[first], nodes.field_list):
+            del children[first]  # what Sphinx is to know of the page
         for child in children:
             yield from self._visit(child)
 
     def _visit(self, node: nodes.Node) -> Iterator[Block]:
+        if isinstance(node, nodes.comment):
+            self._leave_out("comment", node)
+            return
         if isinstance(node, _HIDDEN):
             return
         if node.line:
@@ -157,7 +173,12 @@ class _Walk:
     def _formula(self, node: nodes.Element) -> Iterator[Block]:
         yield self._block(BlockKind.FORMULA, f"$$\n{node.astext().strip()}\n$$", node)
 
+    def _leave_out(self, kind: str, node: nodes.Node) -> None:
+        line = self._locator(node.line or self._line, 0)["line_start"]
+        self._includes.left_out(kind, line, node.astext())
+
     def _image(self, node: nodes.Element) -> Iterator[Block]:
+        self._includes.left_out("picture", self._locator(self._line, 0)["line_start"])
         block = self._block(BlockKind.PARAGRAPH, str(node.get("alt") or ""), None)
         yield replace(block, role=BlockRole.CAPTION)
 
@@ -169,11 +190,26 @@ class _Walk:
         for title in node.children:
             if isinstance(title, nodes.title):
                 yield from self._caption(title)
-        rows = [
-            [" ".join(map(self._words, _texts_of(entry))) for entry in row.children]
-            for row in node.findall(nodes.row)
-        ]
+        rows: list[list[str]] = []
+        hanging: dict[tuple[int, int], str] = {}
+        for number, row in enumerate(node.findall(nodes.row)):
+            rows.append([])
+            for entry in row.findall(nodes.entry):
+                self._hang(rows[-1], number, hanging)
+                text = " ".join(map(self._words, _texts_of(entry)))
+                column, width = len(rows[-1]), int(entry.get("morecols", 0)) + 1
+                for below in range(1, int(entry.get("morerows", 0)) + 1):
+                    for offset in range(width):
+                        hanging[number + below, column + offset] = "" if offset else text
+                rows[-1] += [text, *[""] * (width - 1)]
+            self._hang(rows[-1], number, hanging)
         yield self._block(BlockKind.TABLE, pipe_table(rows), None)
+
+    @staticmethod
+    def _hang(row: list[str], number: int, hanging: Mapping[tuple[int, int], str]) -> None:
+        """Fill the next columns of a row with the cells above that reach down to it."""
+        while (text := hanging.get((number, len(row)))) is not None:
+            row.append(text)
 
     def _message(self, node: nodes.system_message) -> Iterator[Block]:
         """Keep what docutils could not read; the complaint about it goes to the notes."""
@@ -215,13 +251,26 @@ class _Walk:
                 return node.astext()  # with the blank or sign before it
             case nodes.math():
                 return f"${node.astext()}$"
+            case nodes.superscript() | nodes.subscript():
+                shift = raised if isinstance(node, nodes.superscript) else lowered
+                return shift("".join(map(self._inline, node.children)))
+            case nodes.inline() if _STRUCK & {*node["classes"]}:
+                self._leave_out("struck text", node)
+                return ""
+            case nodes.substitution_reference() | nodes.problematic():
+                self._leave_out("value that is not known", nodes.Text(""))
+                return node.rawsource or node.astext()
             case nodes.image():
+                self._includes.left_out("picture", self._locator(self._line, 0)["line_start"])
                 return str(node.get("alt") or "")
             case nodes.footnote_reference() | nodes.citation_reference():
                 return ""
             case nodes.inline() if "glossator_target" in node:
-                return self._titled(node["glossator_target"]) or node.astext()
-            case nodes.system_message() | nodes.raw() | nodes.target() | nodes.comment():
+                name = self._titled(node["glossator_target"]) or _plain(node.astext())
+                return placed(node["glossator_title"], name)
+            case nodes.raw():
+                return " "
+            case nodes.system_message() | nodes.target() | nodes.comment():
                 return node.astext() if isinstance(node, nodes.target) else ""
         return "".join(map(self._inline, node.children))
 
@@ -230,6 +279,11 @@ class _Walk:
         section = self._tree.ids.get(self._tree.nameids.get(name) or "")
         is_section = isinstance(section, nodes.section) and section.children
         return section.children[0].astext() if is_section and section is not None else None
+
+
+def _plain(label: str) -> str:
+    """Return a label or the path of a page as words."""
+    return re.sub(r"[-_:/]+", " ", label).strip() if " " not in label else label
 
 
 def _is_body(node: nodes.Node) -> bool:

@@ -1,11 +1,14 @@
 """The directives of Sphinx and its commonest extensions, and includes that stay in the course."""
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import Directive, directives
+from docutils.parsers.rst import Directive, directives, states
+from docutils.parsers.rst.directives import tables
+from docutils.statemachine import StringList
 
 from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.rst.includes import chosen
@@ -13,7 +16,6 @@ from core.ingestion.formats.rst.includes import chosen
 _KINDS: Mapping[str, str] = {
     "seealso": "See also",
     "versionadded": "Added in version",
-    "todo": "To do",
     "versionchanged": "Changed in version",
     "deprecated": "Deprecated since version",
     "exercise": "Exercise",
@@ -75,6 +77,11 @@ class Unknown(Directive):
         self.state.nested_parse(self.content, self.content_offset, holder, match_titles=True)
         return holder.children
 
+    def _omit(self, kind: str) -> None:
+        lines = self.state.document.settings.glossator_lines
+        line = lines[min(self.lineno, len(lines)) - 1].number
+        self._includes.left_out(kind, line, "\n".join(self.content))
+
     @property
     def _includes(self) -> Includes:
         includes: Includes = self.state.document.settings.glossator_includes
@@ -85,6 +92,92 @@ class _Inside(Unknown):
     """Only what it holds is shown: `only`, `tabs`, `hlist`."""
 
     shows_argument = False
+
+
+class _Only(_Inside):
+    """What only some forms of the site show."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return what it holds, if the published pages show it or that cannot be said."""
+        known = {**_BUILDERS, **self.state.document.settings.glossator_settings}
+        if _holds(" ".join(self.arguments), known, is_tag=self.name == "only") is False:
+            self._omit("hidden text")
+            return []
+        return super().run()
+
+
+class _ToDo(Unknown):
+    """A note of the author, which Sphinx shows only where it is told to."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the note, if it is shown."""
+        settings = self.state.document.settings.glossator_settings
+        if settings and settings.get("todo_include_todos") is not True:
+            self._omit("note of the author")
+            return []
+        return [*self._paragraph(" ".join(("To do", *self.arguments))), *self._inside()]
+
+
+_BUILDERS: Mapping[str, bool] = {
+    **dict.fromkeys(("html", "format_html", "builder_html", "builder_dirhtml"), True),
+    **dict.fromkeys(
+        ("latex", "latexpdf", "pdf", "epub", "man", "text", "texinfo", "gettext"), False
+    ),
+    **dict.fromkeys(("format_latex", "builder_latex", "builder_epub", "confluence"), False),
+}
+
+
+def _holds(expression: str, known: Mapping[str, Any], *, is_tag: bool) -> bool | None:
+    """Return whether a condition holds, if that can be said; a tag that nothing sets does not."""
+    try:
+        value = _decided(ast.parse(expression, mode="eval").body, known, is_tag)
+        return None if value is None else bool(value)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _decided(node: ast.expr, known: Mapping[str, Any], is_tag: bool) -> Any:
+    match node:
+        case ast.BoolOp(op=operator, values=values):
+            parts = [_decided(value, known, is_tag) for value in values]
+            is_and = isinstance(operator, ast.And)
+            if any(part is not None and bool(part) is not is_and for part in parts):
+                return not is_and
+            return None if None in parts else is_and
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            value = _decided(inner, known, is_tag)
+            return None if value is None else not value
+        case ast.Name(id=name):
+            return known.get(name, False if is_tag else None)
+        case ast.Constant(value=value):
+            return value
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return [_decided(part, known, is_tag) for part in parts]
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            one, other = (_decided(part, known, is_tag) for part in (left, right))
+            if one is None or other is None:
+                return None
+            is_negated = isinstance(operator, ast.NotEq | ast.NotIn)
+            if isinstance(operator, ast.Eq | ast.NotEq):
+                return (one == other) is not is_negated
+            if isinstance(operator, ast.In | ast.NotIn) and isinstance(other, str | list):
+                return (one in other) is not is_negated
+    return None
+
+
+class _CsvTable(tables.CSVTable):
+    """A table of comma-separated values, also of a file of the course."""
+
+    def run(self) -> Sequence[nodes.table | nodes.system_message]:
+        """Return the table; docutils opens no file for it."""
+        path = self.options.pop("file", None)
+        if path is not None:
+            includes: Includes = self.state.document.settings.glossator_includes
+            lines = (includes.text(path, ()) or "").split("\n")
+            self.content = StringList(lines, source=path)
+        if "url" in self.options or not any(map(str.strip, self.content)):
+            return []
+        return super().run()
 
 
 class _Box(Unknown):
@@ -107,8 +200,10 @@ class _Elsewhere(Unknown):
     """Stands for what a program makes of other files when the site is built."""
 
     def run(self) -> list[nodes.Node]:
-        """Return nothing, and note it."""
-        self._includes.warn(f"What the directive {self.name.lower()} stands for was left out.")
+        """Return nothing, and note it; in the place of a name, it stands for a gap."""
+        if isinstance(self.state, states.SubstitutionDef):
+            return [nodes.raw("", " ", format="html")]
+        self._omit(f"directive {self.name.lower()}")
         return []
 
 
@@ -173,5 +268,8 @@ DIRECTIVES: Mapping[str, type[Directive]] = {
     **dict.fromkeys(("code-block", "sourcecode", "code", "code-cell", "ipython"), _Code),
     **dict.fromkeys(("include", "literalinclude"), _Include),
     "math": _Math,
-    **dict.fromkeys(("only", "ifconfig", "tabs", "tab-set", "hlist", "glossary", "grid"), _Inside),
+    **dict.fromkeys(("only", "ifconfig"), _Only),
+    "todo": _ToDo,
+    "csv-table": _CsvTable,
+    **dict.fromkeys(("tabs", "tab-set", "hlist", "glossary", "grid"), _Inside),
 }

@@ -9,8 +9,15 @@ from docutils.core import publish_doctree
 from docutils.parsers.rst import directives, roles
 
 from core.ingestion.document import ParsedDocument, document_of
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.flavours.includes import Includes
-from core.ingestion.formats.flavours.source_lines import joined, source_lines
+from core.ingestion.formats.flavours.source_lines import (
+    SourceLine,
+    included_lines,
+    joined,
+    source_lines,
+)
+from core.ingestion.formats.flavours.values import Values
 from core.ingestion.formats.rst.blocks import rst_blocks
 from core.ingestion.formats.rst.directives import DIRECTIVES, Unknown
 from core.ingestion.formats.rst.includes import with_includes
@@ -43,12 +50,38 @@ def parse_rst(text: str, *, read_include: Callable[[str], str | None]) -> Parsed
         read_include: gives the text of a file by its path relative to the page, or none.
     """
     includes = Includes(read_include)
+    values = Values(MarkdownFlavour.MYST, {}, read_include)
     lines = list(with_includes(source_lines(text.expandtabs(8)), includes))
+    lines = [*_from_settings(values, text, "rst_prolog"), *lines]
+    lines += _from_settings(values, text, "rst_epilog")
+    ours = {
+        "glossator_includes": includes,
+        "glossator_lines": lines,
+        "glossator_settings": values.program,
+    }
     with _ours():
-        tree = publish_doctree(
-            joined(lines), settings_overrides={**_SETTINGS, "glossator_includes": includes}
-        )
-    return document_of(None, list(rst_blocks(tree, lines, includes)), warnings=includes.warnings)
+        tree = publish_doctree(joined(lines), settings_overrides={**_SETTINGS, **ours})
+    return document_of(
+        None,
+        list(rst_blocks(tree, lines, includes)),
+        warnings=includes.warnings,
+        left_out=includes.omissions,
+    )
+
+
+def _from_settings(values: Values, text: str, name: str) -> list[SourceLine]:
+    """Return what `conf.py` puts before or after each page; with the names that Sphinx knows."""
+    written = values.program.get(name) if "|" in text or ":" in text else None
+    added = written if isinstance(written, str) else ""
+    known = ("release", "version", "project", "author", "copyright")
+    for named in known if name == "rst_epilog" else ():
+        value = values.program.get(named)
+        if named == "version" and value is None:
+            value = values.program.get("release")
+        if value and f"|{named}|" in text and f".. |{named}|" not in f"{text}{added}":
+            added += f"\n\n.. |{named}| replace:: {value}\n"
+    number = 1 if name == "rst_prolog" else text.count("\n") + 1
+    return included_lines(f"\n\n{added}\n\n", number) if added.strip() else []
 
 
 @contextmanager

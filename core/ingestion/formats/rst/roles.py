@@ -33,6 +33,8 @@ _WORDS = frozenset(
 )
 _DOCUTILS = frozenset({"math", "code", "sub", "sup", "subscript", "superscript", "title-reference"})
 _TITLED = re.compile(r"(.+?)\s*<([^<>]*)>\s*", re.DOTALL)
+_PLACE = re.compile(r"%s|\{(?:number|name)\}")
+"""Where the number of a chapter or figure is put in, which is known when a book is built."""
 _Role = Callable[..., tuple[list[nodes.Node], list[nodes.system_message]]]
 
 
@@ -63,10 +65,17 @@ def _reference(
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """A link within the course; one without a title waits for that of its target."""
     title, target, is_given = _parts(text)
-    node = nodes.inline(raw, title)
+    is_given = is_given and not _PLACE.search(title)
+    node = nodes.inline(raw, target if _PLACE.search(title) else title)
     if not is_given:
+        node["glossator_title"] = title if _PLACE.search(title) else "%s"
         node["glossator_target"] = nodes.fully_normalize_name(target)
     return [node], []
+
+
+def placed(title: str, name: str) -> str:
+    """Return the title of a link with the name of its target in place."""
+    return name if title == "%s" else _PLACE.sub(lambda _: f"“{name}”", title)
 
 
 def _words(

@@ -154,7 +154,16 @@ def test_a_senseless_declaration_is_ignored(declared: str) -> None:
 def test_lost_characters_are_told() -> None:
     decoded = decode_text(codecs.BOM_UTF8 + b"caf\xe9")
     assert decoded.text == "caf\N{REPLACEMENT CHARACTER}"
-    assert decoded.warnings == ("some characters could not be decoded",)
+    assert decoded.warnings == ("1 character could not be decoded: line 1",)
+
+
+@pytest.mark.parametrize("stray", [b"\xe9", b"\xff", b"\x93quoted\x94", b"\xc3", b"\xe2\x82"])
+def test_stray_bytes_leave_the_rest_of_a_utf8_text_as_it_is(stray: bytes) -> None:
+    good = "Größe, née Müller — 5 €.\n".encode()
+    decoded = decode_text(good * 2 + b"Bad caf" + stray + b" line.\n" + good, declared="latin-1")
+    assert decoded.text.count("Größe, née Müller — 5 €.\n") == 3
+    assert "Bad caf\N{REPLACEMENT CHARACTER}" in decoded.text
+    assert decoded.warnings[0].endswith("could not be decoded: line 3")
 
 
 @pytest.mark.parametrize("data", [b"ice.\x00\xfe\xfa It flows", b"ice.\x01 It flows"])

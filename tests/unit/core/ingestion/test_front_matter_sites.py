@@ -76,7 +76,7 @@ def test_what_jekyll_does_not_publish_is_left_out_with_a_reason(tmp_path: Path) 
 async def test_the_tags_of_liquid_are_gone_and_headings_are_linked(tmp_path: Path) -> None:
     read = await read_course(tmp_path, JEKYLL, base_url=None)
     assert [text for _, text in read.blocks("tides.md")] == [
-        "The moon pulls.",
+        "The moon pulls{{ site.x }}.",
         "`{{ kept }}`",
         "```python\nprint(1)\n```",
     ]

@@ -71,10 +71,7 @@ async def test_a_document_keeps_all_that_a_reader_sees(tmp_path: Path) -> None:
         ("heading", "Foam"),
         ("paragraph", "Foam is air."),
     ]
-    assert read.parsed["book.tex"].warnings == (
-        "The included file chapters/gone.tex is missing.",
-        "Drawings were left out.",
-    )
+    assert read.parsed["book.tex"].warnings == ("The included file chapters/gone.tex is missing.",)
     assert read.anchors("book.tex") == ["ch:tides", None, None, None, None]
     assert {chunk.headings for chunk in read.chunks("book.tex")} == {
         ("Tides",),
@@ -157,3 +154,176 @@ async def test_hostile_documents_end_in_text_or_a_sentence(tmp_path: Path, name:
         assert read.parsed[f"{name}.tex"].warnings == (
             "Own macros that grow without end were left out.",
         )
+
+
+def shown(body: str, preamble: str = "", **files: str) -> str:
+    """Return the words of a document with this body, on one line."""
+    text = f"\\documentclass{{article}}\n{preamble}\n\\begin{{document}}\n{body}\n\\end{{document}}"
+    return " / ".join(texts(text, **files))
+
+
+def counted(body: str, preamble: str = "") -> dict[str, int]:
+    """Return how many words were left out, by kind."""
+    text = f"\\documentclass{{article}}\n{preamble}\n\\begin{{document}}\n{body}\n\\end{{document}}"
+    return {one.kind: one.words for one in parsed(text).left_out}
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (r"10\textsuperscript{6} m, 10$^{12}$ m", "10⁶ m, 10¹² m"),
+        (r"H\textsubscript{2}O, CO$_2$, $x^2$", "H₂O, CO₂, $x^2$"),
+        (
+            r"the 5\textsuperscript{th}, x\textsuperscript{max}, 20$^\circ$C",
+            "the 5th, x^(max), 20°C",
+        ),
+        (r"\ce{H2SO4 + 2NaOH -> SO4^2-}", "H₂SO₄ + 2NaOH → SO₄²⁻"),
+        (r"\SI{5.2}{\kilo\gram}, \qty{3e8}{\metre\per\second}", "5.2 kg, 3 × 10⁸ m/s"),
+        (r"\SI{9.81}{m/s^2}, \unit{\joule\per\mole\per\kelvin}", "9.81 m/s², J/(mol K)"),
+        (r"\qty{5}{\per\second\squared}, \si{\micro\ohm}", "5 s⁻², µΩ"),
+        (r"\SIrange{10}{20}{\celsius}, \numrange{1}{2}", "10 to 20 °C, 1 to 2"),
+        (r"\numlist{10;30;50}, \SIlist{1;2}{\metre}", "10, 30 and 50, 1 m and 2 m"),
+        (r"\ang{45;30}, \num{1.2 +- 0.1}, \num{.5e-3}", "45°30′, 1.2 ± 0.1, .5 × 10⁻³"),
+        (r"\qty{7}{\quid}, $v = \qty{3}{\metre}$", r"7 GBP, $v = \text{3 m}$"),
+        (r"\nicefrac{1}{2} cup, \enquote{so}", "1/2 cup, “so”"),
+        (r"\url{https://x.org/a_b%20c~d} first", "https://x.org/a_b%20c~d first"),
+        (r"\href{https://x.org/%7Ea#b}{The \emph{site}} says", "The site says"),
+        (r"\nolinkurl{a%b} and \verb|c%d| end", "a%b and `c%d` end"),
+    ],
+)
+def test_a_number_an_address_and_a_unit_read_as_they_are_printed(body: str, words: str) -> None:
+    assert shown(body, r"\DeclareSIUnit{\quid}{GBP}") == words
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (r"\ifsol Yes.\else No.\fi", "No."),
+        (r"\soltrue\ifsol Yes.\else No.\fi", "Yes."),
+        (r"\iffalse Dead. \ifsol x\fi \ifwhat y\fi Dead.\fi Live.", "Live."),
+        (r"\iftrue Live.\else Dead.\fi", "Live."),
+        (r"\ifdefined\given There.\else Missing.\fi", "There."),
+        (r"\ifx\undefined\foo Missing.\else There.\fi", "Missing."),
+        (r"\ifnum\level>1 Deep.\else Flat.\fi", "Deep."),
+        (r"\unless\ifsol Unless.\fi", "Unless."),
+        (r"\ifbool{sol}{A}{B}, \iftoggle{t}{C}{D}", "B, C"),
+        (r"\ifthenelse{\equal{\given}{me}}{A}{B}, \ifthenelse{\boolean{sol}}{C}{D}", "A, D"),
+        (r"\answer{nine} end", "(blank) end"),
+        ("A % \\fi comment\nB", "A B"),
+        ("\\begin{comment}\nC\n\\end{comment}\nD", "D"),
+        ("\\begin{hidden}C\\end{hidden}D", "D"),
+        ("\\begin{trick}C\\end{trick}D", "D"),
+        (r"A\end{document} B", "A"),
+    ],
+)
+def test_only_the_branch_that_is_switched_on_is_read(body: str, words: str) -> None:
+    preamble = r"""\newif\ifsol \solfalse \newcommand{\given}{me} \def\level{3}
+        \newtoggle{t}\toggletrue{t}
+        \newcommand{\answer}[1]{\ifsol #1\else (blank)\fi} \excludecomment{hidden}
+        \newenvironment{trick}{\comment}{\endcomment}"""
+    assert shown(body, preamble) == words
+
+
+def test_solutions_of_an_exam_are_read_where_they_are_printed() -> None:
+    solution = "\\begin{solution}Nine.\\end{solution}"
+    body = f"\\begin{{questions}}\\question[5] How deep?{solution}\\end{{questions}}"
+    page = "\\documentclass{exam}PRINT\\begin{document}" + body + "\\end{document}"
+    assert texts(page.replace("PRINT", "")) == ["1. (5 points) How deep?"]
+    assert "Nine." in texts(page.replace("PRINT", "\\printanswers"))
+
+
+def test_what_is_struck_or_hidden_is_counted() -> None:
+    body = r"""The fee is \sout{40 euros} 30 euros, \deleted{not so} \replaced{new}{old}.
+        \iffalse a b\fi
+        \gone{one two three} \phantom{x} \includegraphics{p.png} \strange[opt]{kept} % a remark
+        """
+    assert shown(body, r"\newcommand{\gone}[1]{}") == "The fee is 30 euros, new. kept"
+    assert counted(body, r"\newcommand{\gone}[1]{}") == {
+        "struck text": 2,
+        "hidden text": 1,
+        "text that a command hides": 3,
+        "picture": 0,
+        "unknown command \\strange": 0,
+        "comment": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (r"\pair{alpha}, \pair{gamma}[delta].", "alpha with beta, gamma with delta."),
+        (r"\frog{Rana}, \frog[edible]{Rana}.", "the common Rana, the edible Rana."),
+        (r"\who{Ann}, \who*{Bob}[chief].", "Ann, star Bob (chief)."),
+        ("\\begin{hint}Feed.\\end{hint}", "Hint: Feed. (end)"),
+        ("\\begin{hint}[Tip]Feed.\\end{hint}", "Tip: Feed. (end)"),
+        ("\\begin{task}{One}Do it.\\end{task}", "One Do it."),
+        ("\\begin{box}{Beware}Eels.\\end{box}", "Beware / Eels."),
+        (
+            "\\begin{tcolorbox}[colback=red,title={Red, box}]Eels.\\end{tcolorbox}",
+            "Red, box / Eels.",
+        ),
+        (r"\gls{dna} and \gls{dna}, \glspl{silt}.", "acid of life (DNA) and DNA, silts."),
+        (r"\acrlong{dna}, \acs{dna}, \Gls{silt}", "acid of life, DNA, Silt"),
+        (r"\bi\item One \item Two \ei End.", "- One / - Two / End."),
+        (r"\printglossary", "DNA: acid of life / silt: fine sand"),
+    ],
+)
+def test_what_a_document_defines_is_put_in(body: str, words: str) -> None:
+    preamble = r"""\NewDocumentCommand{\pair}{m O{beta}}{#1 with #2}
+        \newcommand{\frog}[2][common]{the #1 #2}
+        \NewDocumentCommand\who{s m o}{\IfBooleanT{#1}{star }#2\IfNoValueF{#3}{ (#3)}}
+        \newenvironment{hint}[1][Hint]{\par\textbf{#1:} }{ (end)\par}
+        \NewDocumentEnvironment{task}{m}{\begin{center}#1 }{\end{center}}
+        \newtcolorbox{box}[1]{colback=red,title={#1}}
+        \newcommand{\bi}{\begin{itemize}} \def\ei{\end{itemize}}
+        \newacronym{dna}{DNA}{acid of life}
+        \newglossaryentry{silt}{name=silt,description={fine sand}}"""
+    assert shown(body, preamble) == words
+
+
+def test_slides_are_read_without_the_steps_in_which_they_appear() -> None:
+    frame = r"""\begin{frame}<1->[fragile]{Rain}{Where}
+        \begin{block}{Drops}<2-> A \textbf<2>{drop}.\end{block}
+        \begin{itemize}[<+->]\item<1-> It \only<2>{grows}\only<3>{falls}.\end{itemize}
+        \begin{columns}[T]\column{.5\textwidth} Left.\column{.5\textwidth} Right.\end{columns}
+        \mode<article>{Article.} $a<b>c$\pause
+        \end{frame}"""
+    page = f"\\documentclass{{beamer}}\\begin{{document}}{frame}\\end{{document}}"
+    assert texts(page) == [
+        "Rain",
+        "Where",
+        "Drops",
+        "A drop.",
+        "- It grows falls.",
+        "Left.",
+        "Right.",
+        "$a<b>c$",
+    ]
+
+
+def test_lists_are_numbered_as_they_are_printed() -> None:
+    lists = r"""\begin{enumerate}\item a\begin{enumerate}\item b\end{enumerate}\end{enumerate}
+        \begin{enumerate}[label=(\roman*),start=3]\item c\item[x)] d\end{enumerate}
+        \begin{enumerate}[Step 1:]\item e\end{enumerate}"""
+    assert shown(lists) == "1. a / (a) b / (iii) c / x) d / Step 1: e"
+
+
+def test_a_cell_over_several_columns_keeps_the_others_in_place() -> None:
+    table = r"""\begin{longtable}{ll}\caption{Ponds}\\
+        \multicolumn{2}{c}{Both} & Last \\ \cmidrule(lr){1-2}
+        \endfirsthead again & again & again \\ \endhead a & b & c \\ \end{longtable}"""
+    assert shown(table) == "Ponds / | Both |  | Last |\n| --- | --- | --- |\n| a | b | c |"
+
+
+def test_files_are_read_as_the_document_chooses_them() -> None:
+    preamble = "\\includeonly{one}"
+    body = "\\include{one}\\include{two}\\lstinputlisting[language=C]{a.c}"
+    files = {"one.tex": "First.", "two.tex": "Second.", "a.c": "int x; % y"}
+    assert shown(body, preamble, **files) == "First. / ```c\nint x; % y\n```"
+
+
+def test_a_paragraph_that_begins_with_an_own_command_has_the_line_where_it_stands() -> None:
+    document = parsed(
+        "\\newcommand{\\name}{Arden}\n\\begin{document}\n\n\\name{} is deep.\n\\end{document}"
+    )
+    assert [dict(block.locator) for block in document.blocks] == [{"line_start": 4, "line_end": 4}]

@@ -74,7 +74,7 @@ def test_inline_markup_becomes_plain_words() -> None:
         "**Bold** _em_ ~~gone~~ [label](http://a.b 'title') ![alt *text*](i.png) `co_de` "
         "&amp; &lt;T&gt; <b>html</b> <kbd>Ctrl</kbd><!-- no --> <img alt='pic' src=x> \\*x\\*"
     )
-    expected = "Bold em gone label alt text `co_de` & <T> html Ctrl pic *x*"
+    expected = "Bold em label alt text `co_de` & <T> html Ctrl pic *x*"
     assert texts(page) == [expected]
 
 
@@ -229,3 +229,135 @@ def test_nothing_that_hides_is_left_open_by_a_stray_end_tag() -> None:
 def test_blanks_inside_of_code_are_kept() -> None:
     page = "The  rule `x = \"a  b\"` and  ``awk '{print $1,   $2}'`` hold\nblanks.\n"
     assert texts(page) == ["The rule `x = \"a  b\"` and `awk '{print $1,   $2}'` hold blanks."]
+
+
+def by_kind(text: str, dialect: str = "markdown", **files: str) -> dict[str, int]:
+    page = parse_markdown(text, dialect=dialect, read_include=files.get)
+    return {one.kind: one.words for one in page.left_out}
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("10<sup>6</sup> m, 10<sup>-19</sup> C, H<sub>2</sub>O", "10⁶ m, 10⁻¹⁹ C, H₂O"),
+        ("x<sub>max</sub>, 2<sup>n+1</sup>, the 5<sup>th</sup>", "x_(max), 2ⁿ⁺¹, the 5th"),
+        ("silt<sup>[1](#fn1)</sup> is fine", "silt is fine"),
+        ("10^6^ m, CO~2~ and ~12 May~ 19 May", "10⁶ m, CO₂ and 19 May"),
+        ("from ~5 to ~6 m, 2^3 and a ^ b ^ c", "from ~5 to ~6 m, 2^3 and a ^ b ^ c"),
+        ("~~12 May~~ 19 May, <s>old</s> <del>gone</del> <strike>x</strike> new", "19 May, new"),
+        ("<del>all\nof it</del> stays **~~not~~**", "stays"),
+        ("{--out--}{++in++} {~~old~>new~~} {==so==}{>>why<<}", "in new so"),
+        ("==Marked== words, a == b == c", "Marked words, a == b == c"),
+        ("Text[^1] here.", "Text[^1] here."),
+        ("H$_2$O, 10$^6$ m, $x^2$, 5$ and 6$", "H₂O, 10⁶ m, $x^2$, 5$ and 6$"),
+    ],
+)
+def test_raised_lowered_and_struck_words_keep_their_meaning(written: str, shown: str) -> None:
+    assert texts(written) == [shown]
+
+
+def test_a_struck_block_and_what_it_holds_are_left_out_and_counted() -> None:
+    page = (
+        "<del>\n\nThe fee is 40.\n\n```\ncode here\n```\n\n</del>\n\n"
+        "The fee is 30. ![p](a.png) <!-- a b -->"
+    )
+    assert texts(page) == ["The fee is 30. p"]
+    assert by_kind(page) == {"struck text": 2, "picture": 0, "comment": 2}
+    assert by_kind("~~one two~~ {>>three<<} <iframe src=x></iframe>") == {
+        "struck text": 2,
+        "comment": 1,
+        "iframe element": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '+++\ntitle = "Rain"\n[extra]\nx = 1\n+++\n',
+        "\n\n---\ntitle: Rain\n---\n",
+        '\n+++\ntitle = "Rain"\n+++\n',
+    ],
+)
+@pytest.mark.parametrize("dialect", ["markdown", "hugo", "docusaurus", "mkdocs"])
+def test_front_matter_of_any_kind_is_no_text(head: str, dialect: str) -> None:
+    page = parse_markdown(f"{head}\nIt falls.", dialect=dialect, read_include=lambda _: None)
+    assert (page.title, [block.text for block in page.blocks]) == ("Rain", ["It falls."])
+
+
+def test_a_note_of_obsidian_is_read_as_it_is_shown() -> None:
+    page = (
+        "A [[Compost|heap]] and [[Water]], [[2026-01-02]]; x[[i]], [[1, 2]]. ^mulch1\n\n"
+        "![[Compost#Making]]\n\n%% a remark\n\nof two %%\n\n> [!tip]- Folded\n> Sow.\n\n"
+        "![[p.png|300]]\n\n```dataview\nLIST\n```\n\n`[[code]] %%x%%` ![[Gone]]"
+    )
+    note = "---\na: 1\n---\nIntro.\n\n## Making\n\nTurn it.\n\n## After\n\nNo."
+    read = parse_markdown(page, dialect="markdown", read_include={"Compost.md": note}.get)
+    assert [block.text for block in read.blocks] == [
+        "A heap and Water, 2026-01-02; x[[i]], [[1, 2]].",
+        "Making",
+        "Turn it.",
+        "Folded",
+        "Sow.",
+        "`[[code]] %%x%%`",
+    ]
+    assert [one.kind for one in read.left_out] == [
+        "comment",
+        "picture",
+        "dataview block",
+        "embedded note",
+    ]
+
+
+def test_settings_of_mkdocs_are_put_in_and_the_rest_keeps_its_braces() -> None:
+    config = "site_name: Kit\nextra:\n  course: {room: Hall 7, open: true}\n"
+    page = (
+        "---\nlevel: two\n---\n"
+        "In {{ course.room }} of {{ config.site_name }}, {{ page.meta.level }}; {{ gone.x }} stays."
+        "\n\n{% set day = 'Monday' %}"
+        "{% if course.open %}Open on {{ day }}.{% else %}Shut.{% endif %}"
+        "\n\n{% if not course.open %}Never.{% elif course.room == 'Hall 7' %}Hall.{% endif %}"
+        "{# a remark #}\n\n{% raw %}{{ kept }}{% endraw %} Press ++ctrl+alt+del++."
+    )
+    read = parse_markdown(page, dialect="mkdocs", read_include={"@site/mkdocs.yml": config}.get)
+    assert [block.text for block in read.blocks] == [
+        "In Hall 7 of Kit, two; {{ gone.x }} stays.",
+        "Open on Monday.",
+        "Hall.",
+        "{{ kept }} Press Ctrl+Alt+Del.",
+    ]
+    assert [one.kind for one in read.left_out] == [
+        "value that is not known",
+        "hidden text",
+        "hidden text",
+        "comment",
+    ]
+
+
+def test_settings_of_jekyll_and_hugo_are_put_in() -> None:
+    jekyll = parse_markdown(
+        "{{ site.hall }} and [x]({{ site.baseurl }}/y), {{ page.z }}.",
+        dialect="jekyll",
+        read_include={"@site/_config.yml": "hall: Hall 7"}.get,
+    )
+    assert [block.text for block in jekyll.blocks] == ["Hall 7 and x, {{ page.z }}."]
+    hugo = parse_markdown(
+        'In {{< param room >}}.\n\n{{< figure src="a.png" caption="A pond in spring" >}}\n\n'
+        "{{< youtube x >}}",
+        dialect="hugo",
+        read_include={"@site/hugo.toml": '[params]\nroom = "Hall 7"'}.get,
+    )
+    assert [block.text for block in hugo.blocks] == ["In Hall 7.", "A pond in spring"]
+    assert [one.kind for one in hugo.left_out] == ["shortcode youtube"]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("At 50%% of it and 20%% of that.", ["At 50%% of it and 20%% of that."]),
+        ("One %% two.\n\n`%%x%%` three.", ["One %% two.", "`%%x%%` three."]),
+        ("%%a%% b %%c%% d %% e", ["b d %% e"]),
+        ("%%\n\nA remark.\n\n%%\n\nText.", ["Text."]),
+    ],
+)
+def test_only_what_stands_between_two_marks_is_a_comment(written: str, shown: list[str]) -> None:
+    assert texts(written) == shown

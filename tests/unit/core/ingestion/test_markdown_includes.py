@@ -150,7 +150,7 @@ def test_mdx_partials_stand_in_for_their_tags() -> None:
     }
     document = parsed(page, "docusaurus", files)
     found = [(block.text, block.locator["line_start"]) for block in document.blocks]
-    assert found == [("Head", 3), ("Part text", 5), ("inner", 5), ("after", 7)]
+    assert found == [("Head", 3), ("Part text 1", 5), ("inner", 5), ("after", 7)]
 
 
 def test_a_missing_partial_is_a_warning() -> None:

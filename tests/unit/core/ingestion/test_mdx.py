@@ -66,7 +66,7 @@ def test_tags_inside_a_line_leave_the_line_whole() -> None:
 @pytest.mark.parametrize(
     ("expression", "shown"),
     [
-        ("{props.name}", ""),
+        ("{props.name}", "{props.name}"),
         ("{/* a } comment */}", ""),
         ("{`template`}", "template"),
         ("{'*text*'}", "*text*"),
@@ -75,7 +75,9 @@ def test_tags_inside_a_line_leave_the_line_whole() -> None:
         ("{a: {b: '}'}}", ""),
     ],
 )
-def test_expressions_are_dropped_but_plain_strings_stay(expression: str, shown: str) -> None:
+def test_expressions_are_dropped_but_plain_strings_and_names_stay(
+    expression: str, shown: str
+) -> None:
     assert texts(f"a{expression}b") == [f"a{shown}b"]
 
 
@@ -109,7 +111,7 @@ def test_highlight_comments_are_no_part_of_the_code() -> None:
 
 
 def test_heading_ids_are_anchors() -> None:
-    heads = blocks("# A b\n\n## C {#own-id}\n\n## D {/* #other */}\n\n### `e` {x}")
+    heads = blocks("# A b\n\n## C {#own-id}\n\n## D {/* #other */}\n\n### `e` {/* x */}")
     assert [(head.text, head.anchor) for head in heads] == [
         ("A b", "a-b"),
         ("C", "own-id"),
@@ -133,3 +135,49 @@ def test_hidden_components_hide_their_children(hidden: str) -> None:
 
 def test_what_is_not_hidden_after_all_stays() -> None:
     assert texts("<Box hidden={false}>\nshown\n</Box>") == ["shown"]
+
+
+PAGE = """---
+title: Head
+---
+import data from './v.json';
+
+export const rate = 42;
+export const room = "Hall 7";
+export const hours = { open: 'nine', shut: ['ten'] };
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("It is {rate}, in {room}, {data.current}.", ["It is 42, in Hall 7, 3.1."]),
+        ("At {hours.open} for {frontMatter.title}.", ["At nine for Head."]),
+        ("A {`rate of ${rate}`} and {gone.x} and {f(1)}.", ["A rate of 42 and {gone.x} and ."]),
+        (
+            '<Card title="Fee" description="Paid" note="In nine days" className="a b" />',
+            ["Fee. Paid. In nine days"],
+        ),
+        ("10<sup>6</sup> m, H<sub>2</sub>O, ~~old~~ new", ["10⁶ m, H₂O, new"]),
+    ],
+)
+def test_constants_and_props_are_put_in(written: str, shown: list[str]) -> None:
+    read = parse_markdown(
+        PAGE + written, dialect="docusaurus", read_include={"v.json": '{"current": "3.1"}'}.get
+    )
+    assert [block.text for block in read.blocks] == shown
+
+
+def test_what_a_page_computes_is_counted() -> None:
+    page = (
+        "{list.map(x => <li>two words</li>)} {/* a remark */}\n\n<Chart data={points} />\n\n"
+        "<Quiz items={[{q: 'How deep is it?'}]}>Text.</Quiz>"
+    )
+    read = parse_markdown(page, dialect="docusaurus", read_include=lambda _: None)
+    assert [(one.kind, one.words) for one in read.left_out] == [
+        ("expression", 2),
+        ("comment", 2),
+        ("component Chart", 0),
+        ("computed prop", 4),
+    ]

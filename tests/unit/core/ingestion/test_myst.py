@@ -83,3 +83,53 @@ async def test_hostile_pages_end_in_text_or_a_sentence(tmp_path: Path, hostile: 
     read = await read_course(tmp_path, {**files, "good.md": "# Good\n\nDemand falls.\n"})
     assert read.blocks("good.md")[1] == ("paragraph", "Demand falls.")
     assert ("hostile.md" in read.documents) != ("hostile.md" in read.failed)
+
+
+HEAD = "---\nmyst:\n  substitutions:\n    weeks: 14\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("For {{ weeks }} weeks in {{ room }}.", ["For 14 weeks in Hall 7."]),
+        ("An {{ unknown }} one.", ["An {{ unknown }} one."]),
+        ("H{sub}`2`O, 10{sup}`6` and {del}`old` new.", ["H₂O, 10⁶ and new."]),
+        ("It is {glue:text}`mean:.2f` now.", ["It is {mean} now."]),
+        (
+            "(a)=\n## Start\n\n{numref}`Chapter %s <a>`, [](#a).",
+            ["Start", "Chapter “Start”, Start."],
+        ),
+        ("{numref}`fig-pond` and [](other/page.md).", ["Figure pond and other page."]),
+        (
+            '```{csv-table} T\n:header: a, b\n1, "2, 3"\n```',
+            ["T", "| a | b |\n| --- | --- |\n| 1 | 2, 3 |"],
+        ),
+        ("```{csv-table}\n:file: d.csv\n:delim: ;\n```", ["| x | y |\n| --- | --- |\n| 1 | 2 |"]),
+        (
+            "```{list-table}\n:header-rows: 1\n* - a\n  - b\n* - one\n    line\n  - 3 m\n```",
+            ["| a | b |\n| --- | --- |\n| one line | 3 m |"],
+        ),
+        ("```{eval-rst}\n.. note:: At :sup:`2`.\n```", ["Note", "At ²."]),
+        ("```{code-cell}\n:tags: [hide-input]\nx\n```", []),
+        ("```{code-cell}\n---\ntags:\n  - remove-cell\n---\nx\n```", []),
+        ("```{only} latex\nPrint.\n```\n```{dropdown} More\nFolded.\n```", ["More", "Folded."]),
+        ("::::{grid} 1 2 2\n:gutter: 2\n:::{card} A card\nBody.\n:::\n::::", ["A card", "Body."]),
+        ("- ```{tip}\n  In an item.\n  ```", ["- Tip", "In an item."]),
+        ("{.lead #x}\nText [red]{.r} here.", ["Text red here."]),
+    ],
+)
+def test_tables_values_and_references_are_what_is_published(written: str, shown: list[str]) -> None:
+    files = {
+        "d.csv": "x;y\n1;2",
+        "@site/_config.yml": "parse: {myst_substitutions: {room: Hall 7}}",
+    }
+    assert texts(HEAD + written, **files) == shown
+
+
+def test_directives_in_a_folder_that_no_site_publishes_are_read_too() -> None:
+    page = "```{list-table}\n* - a\n  - b\n* - 1\n  - 2\n```\n\n```r\nx\n```"
+    read = parse_markdown(page, dialect="markdown", read_include=lambda _: None)
+    assert [block.text for block in read.blocks] == [
+        "| a | b |\n| --- | --- |\n| 1 | 2 |",
+        "```r\nx\n```",
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import BlockKind
+from core.ingestion.document import BlockKind, Omission
 from core.ingestion.formats.notebook import parse_notebook
 
 
@@ -82,3 +82,59 @@ def test_what_is_no_notebook_is_refused(data: bytes) -> None:
 def test_cells_of_the_wrong_shape_are_left_out() -> None:
     strange = json.dumps({"cells": [None, 3, {"cell_type": "code", "source": {"a": 1}}]})
     assert parse_notebook(strange.encode()).blocks == ()
+
+
+def displayed(**data: str) -> dict[str, Any]:
+    named = {name.replace("_", "/"): text for name, text in data.items()}
+    return {"output_type": "display_data", "data": named}
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        (
+            displayed(text_markdown="## Best\n\n*Model* B", text_plain="<Markdown>"),
+            ["Best", "Model B"],
+        ),
+        (
+            displayed(text_latex="$\\displaystyle x^{2}$", text_plain="x**2"),
+            ["$$\n\\displaystyle x^{2}\n$$"],
+        ),
+        (
+            displayed(
+                text_html="<table><tr><th>a</th></tr><tr><td>1</td></tr></table>",
+                text_plain="   a\n0  1",
+            ),
+            ["| a |\n| --- |\n| 1 |"],
+        ),
+        (displayed(text_markdown="**m**", text_html="<b>h</b>", text_plain="p"), ["m"]),
+        (displayed(image_png="x", text_plain="<Figure size 640x480>"), []),
+    ],
+)
+def test_an_output_is_read_as_a_reader_sees_it(output: dict[str, Any], shown: list[str]) -> None:
+    _, *outputs = parse_notebook(notebook(code("x", output))).blocks
+    assert [block.text for block in outputs] == shown
+
+
+@pytest.mark.parametrize("tag", ["remove-input", "hide-input", "hide_input", "hide-cell"])
+def test_code_that_is_not_shown_is_left_out_and_its_output_read(tag: str) -> None:
+    document = parse_notebook(notebook(code("answer = 7", printed("shown"), tags=(tag,))))
+    assert [block.text for block in document.blocks] == ["```text\nshown\n```"]
+    assert document.left_out == (Omission("code that is not published", "cell 1", 3),)
+
+
+def test_options_of_quarto_count_as_tags_and_a_raw_cell_at_the_top_is_the_head() -> None:
+    cells = [
+        {"cell_type": "raw", "source": "---\ntitle: Rain\n---"},
+        code("#| echo: false\nsecret", printed("shown")),
+        code("#| include: false\nsecret", printed("noise")),
+    ]
+    document = parse_notebook(notebook(*cells))
+    assert document.title == "Rain"
+    assert [block.text for block in document.blocks] == ["```text\nshown\n```"]
+
+
+def test_cells_of_a_book_are_read_in_the_markdown_of_the_book() -> None:
+    cell = {"cell_type": "markdown", "source": "```{tip} Boots\nBring {kbd}`two`.\n```"}
+    texts = [block.text for block in parse_notebook(notebook(cell)).blocks]
+    assert texts == ["Tip Boots", "Bring `two`."]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ingestion.document import BlockKind, ParsedDocument
+from core.ingestion.document import BlockKind, Omission, ParsedDocument
 from core.ingestion.formats.markdown.anchors import pandoc_slug
 from core.ingestion.formats.markdown.reader import parse_markdown
 from core.ingestion.sites.detection import loose_page
@@ -62,10 +62,8 @@ def test_shortcodes_include_files_and_what_else_they_stand_for_is_named() -> Non
     text = "One.\n\n{{< include _two.qmd >}}\n\n{{< include gone.qmd >}}\n\n{{< video x >}}"
     page = parsed(text, **{"_two.qmd": "Two, {{< kbd Ctrl-C >}}.\n"})
     assert [block.text for block in page.blocks] == ["One.", "Two, Ctrl-C."]
-    assert page.warnings == (
-        "The included file gone.qmd is missing.",
-        "What the shortcode video stands for was left out.",
-    )
+    assert page.warnings == ("The included file gone.qmd is missing.",)
+    assert page.left_out == (Omission("shortcode video", "line 7"),)
     assert texts("A fence that nothing closes:\n\n```{r}\nx") == [
         "A fence that nothing closes:",
         "```r\nx\n```",
@@ -92,3 +90,86 @@ def test_headings_have_the_anchors_of_pandoc(heading: str, anchor: str) -> None:
 )
 def test_pages_are_published_as_html(path: str, url: str) -> None:
     assert loose_page(path).url_path == url
+
+
+SETTINGS = {
+    "@site/_quarto.yml": "format: {html: {}}\nprofile: {default: winter}\nbook: {title: Seas}",
+    "@site/_variables.yml": "room: Hall 7\ncontact: {mail: a@b.c}",
+}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "is_shown"),
+    [
+        ('.content-visible when-format="html"', True),
+        ('.content-visible when-format="pdf"', False),
+        ('.content-visible unless-format="pdf"', True),
+        ('.content-hidden when-format="html"', False),
+        ('.content-hidden unless-format="html"', True),
+        ('.content-hidden when-format="docx"', True),
+        ('.content-visible when-profile="winter"', True),
+        ('.content-visible when-profile="solutions"', False),
+        ('.content-hidden unless-profile="solutions"', False),
+        ('.content-visible when-format="html" when-profile="solutions"', False),
+        ('.content-visible when-meta="draft.open"', True),
+        ('.content-visible when-meta="draft.shut"', False),
+        (".hidden", False),
+        (".callout-note", True),
+    ],
+)
+def test_conditional_content_is_read_where_it_is_published(attributes: str, is_shown: bool) -> None:
+    head = "---\ndraft: {open: true, shut: false}\n---\n"
+    inside = "::: {.inner}\nIt is.\n:::\n```\ncode\n```"
+    box = f":::: {{{attributes}}}\n{inside}\n::::"
+    page = parsed(f"{head}Before.\n\n{box}\n\nAfter.", **SETTINGS)
+    found = [block.text for block in page.blocks]
+    assert ("It is." in found, "```\ncode\n```" in found) == (is_shown, is_shown)
+    assert (found[0], found[-1]) == ("Before.", "After.")
+    assert [one.kind for one in page.left_out] == ([] if is_shown else ["hidden text"])
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("In {{< var room >}}, {{< var contact.mail >}}.", "In Hall 7, a@b.c."),
+        ("By {{< meta author >}} in {{< meta title >}}.", "By Reed in Seas."),
+        ("An {{< var gone >}} one.", "An {{< var gone >}} one."),
+        ("It is `r params$depth` m and `{python} 1+1`.", "It is 12 m and `{python} 1+1`."),
+        ("Here [not]{.content-visible when-format=pdf} so.", "Here so."),
+        ("10^6^ m, H~2~O, ~~old~~ new, 1^st^.", "10⁶ m, H₂O, new, 1st."),
+        ("| One\n| two", "One\ntwo"),
+        ("Part {{< include _a.qmd >}}", "Part"),
+    ],
+)
+def test_values_and_marks_are_what_is_published(written: str, shown: str) -> None:
+    head = "---\nauthor: Reed\nparams: {depth: 12}\n---\n"
+    assert texts(head + written, **SETTINGS, **{"_a.qmd": "Inner."})[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("drawn", "rows"),
+    [
+        (
+            "+---+----+\n| a | b  |\n+:=:+===:+\n| 1 | - x |\n|   | - y |\n+---+----+".replace(
+                "+----+", "+-----+"
+            )
+            .replace("| b  |", "| b   |")
+            .replace("+===:+", "+====:+"),
+            ["| a | b |", "| 1 | x; y |"],
+        ),
+        (
+            "  Right  Left\n-------  ----\n     12  ab\n      3  c",
+            ["| Right | Left |", "| 12 | ab |", "| 3 | c |"],
+        ),
+        (
+            "---------------\nName    Depth\n------- -------\nNorth   3 m\npond\n\n"
+            "South   4 m\n---------------",
+            ["| Name | Depth |", "| North pond | 3 m |", "| South | 4 m |"],
+        ),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),
+    ],
+)
+def test_tables_are_read_however_they_are_drawn(drawn: str, rows: list[str]) -> None:
+    (block,) = parsed(drawn).blocks
+    assert block.kind is BlockKind.TABLE
+    assert [line for line in block.text.split("\n") if "---" not in line] == rows

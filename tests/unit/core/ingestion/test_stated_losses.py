@@ -27,12 +27,12 @@ def test_cells_and_outputs_that_do_not_go_in() -> None:
     document = parse_notebook(
         notebook(code("x", picture), raw, code("y", tags=("remove_cell",)), code("z"))
     )
-    assert document.warnings == (
-        "1 raw cells were left out",
-        "1 cells are tagged as not published, wholly or in part, and so left out",
-        "1 outputs without plain text were left out",
+    assert document.left_out == (
+        Omission("picture", "cell 1"),
+        Omission("raw cell", "cell 2", 1),
+        Omission("cell that is not published", "cell 3", 1),
     )
-    assert parse_notebook(notebook(code("x"))).warnings == ()
+    assert parse_notebook(notebook(code("x"))).left_out == ()
 
 
 def test_slides_and_charts_that_do_not_go_in() -> None:
