@@ -19,6 +19,7 @@ from core.errors import BotError
 from core.grounding import wording
 from core.markdown.code import code_in, masked
 from core.markdown.locating import CodeKind
+from core.markdown.writing import one_line
 from core.models import AgentResponse, Outcome, RetrievedChunk
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ class JsonReply:
     what was wrong with the request.
     """
 
-    def __init__(self, out: IO[str] | None = None) -> None:
+    def __init__(self, out: IO[str] | None = None, *, evidence: bool = False) -> None:
         self._out = out or sys.stdout
+        self._evidence = evidence
         self.error: BotError | None = None
         self.succeeded = False
         self.failure: str | None = None
@@ -68,6 +70,10 @@ class JsonReply:
         """Keep the error for the exit code."""
         self.error = error
 
+    def _places(self, response: AgentResponse) -> list[str]:
+        """Return the places cited, with the words cited where they are wanted."""
+        return footnote_lines(response, evidence=self._evidence)
+
     def _settle(self, response: AgentResponse) -> None:
         self.succeeded = response.outcome is not Outcome.ERROR
         self.failure = response.error_message
@@ -79,7 +85,7 @@ class PlainReply(JsonReply):
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""
         self._settle(response)
-        parts = [whole_text(response), "\n".join(footnote_lines(response)), *response.notices]
+        parts = [whole_text(response), "\n".join(self._places(response)), *response.notices]
         parts.append(closing_line(response))
         print(printable("\n\n".join(part for part in parts if part)), file=self._out, flush=True)
 
@@ -91,11 +97,11 @@ class TerminalReply(JsonReply):
     ends, and the terminal is as it was before.
     """
 
-    def __init__(self, console: "Console") -> None:
+    def __init__(self, console: "Console", *, evidence: bool = False) -> None:
         from rich.live import Live
         from rich.spinner import Spinner
 
-        super().__init__(console.file)
+        super().__init__(console.file, evidence=evidence)
         self._console = console
         self._status = Spinner("dots", i18n.text("notice-searching"), style="status.spinner")
         self._growing = ""
@@ -141,7 +147,7 @@ class TerminalReply(JsonReply):
             # No line of code is broken: it is copied as it stands.
             shown = Text(text, style) if style else marked(wrapped(text, self._console.width))
             self._console.print(shown, soft_wrap=True)
-        notes = footnote_lines(response)
+        notes = self._places(response)
         if notes:
             self._console.print()
         for note in notes:
@@ -221,10 +227,15 @@ def _wrapped(prose: str, whole: str, start: int, end: int, columns: int) -> str:
     return shown
 
 
-def footnote_lines(response: AgentResponse) -> list[str]:
-    """Return a line or two for each place cited: numbers, place, words not yet in the answer."""
+def footnote_lines(response: AgentResponse, *, evidence: bool = False) -> list[str]:
+    """Return a line for each place cited: its numbers, and where it is.
+
+    With `evidence`, the words cited follow, each on a line of its own.
+    """
+    quotes = {one.marker: one.quote for one in response.citations if evidence}
     lines = [
-        f"{note.numbers} {_place(note)}" + "".join(f"\n    “{quote}”" for quote in note.quotes)
+        f"{note.numbers} {_place(note)}"
+        + "".join(f"\n    “{one_line(quotes[n])}”" for n in note.markers if n in quotes)
         for note in footnotes(response)
     ]
     word = lead_in(response)

@@ -54,9 +54,9 @@ class CourseFile:
         """Return the course's sources; paths are made relative to the file's folder."""
         return [name for name, _ in self._sources(course_id)]
 
-    def trusted(self, course_id: str) -> frozenset[str]:
-        """Return those of the course's sources of which nothing is withheld."""
-        return frozenset(name for name, source in self._sources(course_id) if source.trusted)
+    def untrusted(self, course_id: str) -> frozenset[str]:
+        """Return those of the course's sources that others can write."""
+        return frozenset(name for name, source in self._sources(course_id) if not source.trusted)
 
     def renewed(self, course_id: str) -> "list[RenewedSource]":
         """Return those of the course's sources that are ingested again by themselves."""

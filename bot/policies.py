@@ -32,7 +32,6 @@ def policy_stage(opened: "Services", pipeline: "Pipeline") -> "PolicyGate":
 
 
 def _stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
-    from core.grounding.planted import planted_in
     from core.policies.belonging import Belonging
     from core.policies.book_hints import BookHints
     from core.policies.stage import PolicyStage
@@ -49,10 +48,8 @@ def _stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
     async def judged(
         course_id: str, question: str, assignment: "Assignment", calls: "list[ChatEnd]"
     ) -> float | None:
-        from core.grounding.judge.model import ModelJudge
-
         judge = opened.judge(course_id)
-        if not isinstance(judge, ModelJudge):
+        if judge is None:
             return None
         return await judge.belongs_to(question, assignment.text, calls.append)
 
@@ -62,7 +59,7 @@ def _stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
         steps=Steps(HintSteps(opened.engine), opened.sessions, opened.local),
         retriever=opened.retriever,
         belonging=Belonging(titles, judged),
-        hints=BookHints(opened.local, planted_in),
+        hints=BookHints(opened.local),
         embedder=opened.local,
         zone_of=opened.course_file.zone,
         write=pipeline.answer,

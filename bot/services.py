@@ -16,7 +16,7 @@ from bot.providers.models import (
     prices,
 )
 from bot.providers.stand_ins import load_stand_ins
-from bot.providers.tables import LEXICAL, NO_JUDGE
+from bot.providers.tables import NO_JUDGE
 from bot.settings import Settings
 from core.errors import ConfigurationError
 from core.index.base import VectorIndex
@@ -25,7 +25,6 @@ from core.models import EXTRACTIVE, AgentConfiguration, Chunk
 from core.storage.catalogue import Catalogue
 from core.storage.origins import Origins
 from core.telemetry.metering import NO_METER, Meter
-from core.text.planted import Planted
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -37,9 +36,7 @@ if TYPE_CHECKING:
     from core.embeddings.base import OfflineEmbedder
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
-    from core.grounding.judge.base import SupportJudge
-    from core.grounding.judge.model import ModelJudge
-    from core.grounding.support import SupportChecker
+    from core.grounding.judge import Judge
     from core.ingestion.pipeline import Ingestion
     from core.policies.store import PolicyStore
     from core.radar.report import Radar
@@ -141,13 +138,6 @@ class Services:
 
         return ExtractiveGenerator(embedder=self.local)
 
-    @cached_property
-    def checker(self) -> "SupportChecker":
-        """Compares the sentences of answers with the book."""
-        from core.grounding.support import SupportChecker
-
-        return SupportChecker(self.judge)
-
     def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
 
@@ -160,14 +150,6 @@ class Services:
         if chosen == EXTRACTIVE and name is None:  # where it was not asked for, courses may differ
             chosen = next(iter(self._of_courses()), EXTRACTIVE)
         return self.extractive if chosen == EXTRACTIVE else self.models.generator(chosen)
-
-    def judge(self, course_id: str) -> "SupportJudge | None":
-        """Return the judge of a course's claims; None: their words decide.
-
-        Raises:
-            ConfigurationError: when the key of its model cannot be sent.
-        """
-        return self.answer_judge(course_id)
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""
@@ -217,7 +199,7 @@ class Services:
             "retriever": self.retriever,
             "generator": self.generator(generator),
             "fallback": self.extractive,
-            "checker": self.checker,
+            "judge_of": partial(self._judge_of_answer, generator=generator),
             "request_tokens": budget.request_tokens,
             "times": self.models.times,
         }
@@ -248,20 +230,44 @@ class Services:
             matcher=Matcher(self.local),
             retriever=self.retriever,
             access=AccessStore(self.engine, frozenset({COURSE.course_id})),
-            judge_of=self.answer_judge,
+            judge_of=self.judge,
         )
 
-    def answer_judge(self, course_id: str) -> "ModelJudge | None":
-        """Return the model that compares questions of a course; None: it has none.
+    def judge(self, course_id: str, generator: str | None = None) -> "Judge | None":
+        """Return the model that judges a course's answers; None: the course has none.
+
+        It is the one that the course names, else the one that writes.
+
+        Args:
+            generator: Who is asked to write; None: who is configured.
 
         Raises:
             ConfigurationError: when the key of its model cannot be sent.
         """
+        return self._judge_of_answer(
+            course_id,
+            self.configuration(course_id, generator=generator).model_name,
+            generator=generator,
+        )
+
+    def _judge_of_answer(
+        self, course_id: str, writer: str | None, *, generator: str | None
+    ) -> "Judge | None":
+        """Return the judge of an answer by the model `writer`; None: whoever writes by default."""
+        tables, named = self.models.tables, None
         name = self.course_file.judge(course_id) or self.settings.judge
-        if name in (None, LEXICAL, NO_JUDGE):
+        if name is None:
+            name = self.chosen_generator(generator)
+            if name == EXTRACTIVE:
+                name = next(iter(self._of_courses()), EXTRACTIVE)
+            if writer == EXTRACTIVE or name == EXTRACTIVE or self.settings.stand_ins is not None:
+                return None
+            name, named = (writer, None) if writer in tables else (name, writer)
+        if name is None or name == NO_JUDGE:
             return None
-        fitted = self.marks.judge(course_id, self.models.tables[name].model)
-        return self.models.judge(name, self.course_file.judge_mark(course_id), fitted)
+        fitted = self.marks.judge(course_id, named or self.models.table(name).model)
+        own = self.course_file.judge_mark(course_id)
+        return self.models.judge(name, named, mark=own, fitted=fitted)
 
     async def warm_up(self, generator: str | None = None) -> None:
         """Load what the first answer would wait for, a provider's SDK above all: about a second.
@@ -275,7 +281,7 @@ class Services:
         judges = {self.settings.judge, *map(self.course_file.judge, self.course_file.tables)}
         judges &= self.models.tables.keys()
         for name in {*self._of_courses(), chosen, *judges} - {EXTRACTIVE}:
-            await self.models.chat(str(name)).open()
+            await self.models.chat(str(name)).open(_rules())
 
     def ingestion(self, course_id: str) -> "Ingestion":
         """Return a new ingestion with the embedding model that is meant for the course.
@@ -298,17 +304,18 @@ class Services:
             sentence_embedder=self.local,
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
-            planted_in=partial(_planted_in, language=self.course_file.language(course_id)),
             check_room=partial(check_room, self.settings),
             settle=_settle,
             foreign_language=_foreign_language,
         )
 
 
-def _planted_in(chunk: Chunk, language: str) -> Planted:
-    from core.grounding.planted import planted_in  # only where something was read
+def _rules() -> str:
+    """Return the instructions that every question begins with, for a server that keeps them."""
+    from core.generation.base import GenerationTask
+    from core.generation.claims.prompt import render_system
 
-    return planted_in(chunk, language)
+    return render_system(GenerationTask(question="", evidence=()))
 
 
 def _foreign_language(texts: Sequence[str], language: str) -> str | None:

@@ -37,8 +37,8 @@ class SourceTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: NonBlank
-    trusted: bool = False
-    """Nothing of it is withheld as an instruction to a machine."""
+    trusted: bool = True
+    """Whether it is the course's own; false for what others can write, such as a public wiki."""
     every: Annotated[timedelta | None, BeforeValidator(_period)] = None
     """How often 'glossator run' ingests it again."""
     watch: bool = False

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 
-from adapters.markdown.splitting import shortened
+from adapters.markdown.formulas import plain_formulas
 from core.i18n import Message, text
 from core.i18n.dates import date_of
 from core.markdown.writing import one_line
-from core.models import EXTRACTIVE, NOBODY, STAFF, AgentResponse, Citation, Outcome, RetrievedChunk
+from core.models import EXTRACTIVE, NOBODY, STAFF, AgentResponse, Outcome, RetrievedChunk
 from core.text.links import prose_without_links
 
-_LONGEST_QUOTE = 240
 _SURE = 0.75
 """Confidence from which on a model's answer is called sure, and `located` from which on the place
 of the book's own words needs no remark."""
@@ -35,8 +34,6 @@ class Footnote:
     url: str | None
     """Where it can be read; None for a course that is not published."""
     file: str
-    quotes: tuple[str, ...]
-    """The words cited, shortened, without those that the answer itself has."""
 
     @property
     def numbers(self) -> str:
@@ -47,29 +44,25 @@ class Footnote:
 def footnotes(response: AgentResponse) -> list[Footnote]:
     """Return a footnote for each place cited, once, in order of first citation."""
     chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
-    answer = _as_read(response.response_text)
     notes: dict[tuple[str, ...], Footnote] = {}
     for citation in response.citations:
         place = place_in_book(chunks[citation.chunk_id])
         key = (place.title, place.locator, place.file)
         note = notes.setdefault(key, place)
-        quotes = (*note.quotes, *_news(citation, answer))
-        notes[key] = replace(
-            note,
-            markers=(*note.markers, citation.marker),
-            quotes=tuple(dict.fromkeys(quotes)),
-        )
+        notes[key] = replace(note, markers=(*note.markers, citation.marker))
     return [*notes.values()]
 
 
 def place_in_book(chunk: RetrievedChunk) -> Footnote:
-    """Return where a chunk stands, as a footnote without numbers and quotes."""
+    """Return where a chunk stands, as a footnote without numbers."""
     if chunk.verified_on is not None:
         day = date_of(datetime.combine(chunk.verified_on, time()))
         title = text("verified-source", date=day)
         question = one_line(next(iter(chunk.headings), ""))
-        return Footnote((), title, question, None, chunk.source_file, ())
-    path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
+        return Footnote((), title, question, None, chunk.source_file)
+    if chunk.is_askers:
+        return Footnote((), chunk.page_title, "", None, "")
+    path = dict.fromkeys((chunk.page_title, *chunk.headings))
     locators = [
         _locator(kind, chunk.metadata[kind]) for kind in _LOCATORS if kind in chunk.metadata
     ]
@@ -77,11 +70,10 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
         locators.append(text("answer-recognised"))
     return Footnote(
         markers=(),
-        title=prose_without_links(" › ".join(path)),
+        title=plain_formulas(prose_without_links(" › ".join(path))),
         locator=" · ".join(locators),
         url=chunk.source_url,
         file=chunk.source_file,
-        quotes=(),
     )
 
 
@@ -181,15 +173,3 @@ def _warning(response: AgentResponse) -> str:
     if is_by_model(response):
         return text("notice-check-not-sure") if is_partial else text("notice-check-fairly-sure")
     return text("notice-check-closest") if is_partial else text("notice-check-place")
-
-
-def _news(citation: Citation, answer: str) -> Iterator[str]:
-    """Yield the words cited, unless the answer shows them."""
-    quote = prose_without_links(citation.quote)
-    if _as_read(quote) not in answer:
-        yield shortened(one_line(quote), _LONGEST_QUOTE)
-
-
-def _as_read(markdown: str) -> str:
-    """Return a text on one line without the marks of what is bold."""
-    return " ".join(markdown.replace("**", "").split())

@@ -47,6 +47,20 @@ def with_readable_formulas(markdown: str) -> ReadableText:
     return ReadableText(text, tuple(unreadable))
 
 
+def plain_formulas(text: str) -> str:
+    r"""Return one line of a title with its formulas in Unicode, or as bare LaTeX, without signs.
+
+    >>> plain_formulas("Choosing $k$ by $R^2$, for $5")
+    'Choosing k by R², for $5'
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        latex = _latex_of(match)
+        return match.group() if latex is None else readable(latex) or latex
+
+    return _FORMULA.sub(replaced, text)
+
+
 def _latex_of(match: re.Match[str]) -> str | None:
     """Return the content of a formula in one line; None for what is none."""
     latex = next(match[kind] for kind in _KINDS if match[kind] is not None)

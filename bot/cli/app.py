@@ -145,10 +145,10 @@ def ingest(
             "--partial", help="Take what can be read, though most of the text files cannot."
         ),
     ] = False,
-    trusted: Annotated[
+    untrusted: Annotated[
         bool,
         typer.Option(
-            "--trusted", help="Withhold nothing of these sources as instructions to a machine."
+            "--untrusted", help="Others can write these sources: name them with what they say."
         ),
     ] = False,
     replace: Annotated[
@@ -179,7 +179,7 @@ def ingest(
             sources or [],
             course,
             partial=partial,
-            trusted=trusted,
+            untrusted=untrusted,
             replace=replace,
             as_json=as_json,
         )
@@ -213,6 +213,10 @@ def ask(
         typer.Option("--session", "--session-id", metavar="UUID", help="Continue a conversation."),
     ] = None,
     generator: GeneratorOption = None,
+    evidence: Annotated[
+        bool,
+        typer.Option("--evidence", help="Print the words that the answer rests on, too."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Ask one question and print the answer with its citations."""
@@ -223,7 +227,7 @@ def ask(
         if quote is not None and quote_file is not None:
             raise UsageError("Give --quote or --quote-file, not both.")
         asked = AskArguments(question, course, quote, quote_file, section, session)
-        return _run(work(asked, generator=generator, as_json=as_json))
+        return _run(work(asked, generator=generator, as_json=as_json, evidence=evidence))
 
 
 @app.command()

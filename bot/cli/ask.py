@@ -40,8 +40,12 @@ class AskArguments:
     session: UUID | None = None
 
 
-async def ask(asked: AskArguments, *, generator: str | None, as_json: bool) -> int:
+async def ask(
+    asked: AskArguments, *, generator: str | None, as_json: bool, evidence: bool = False
+) -> int:
     """Answer one question and return the exit code.
+
+    With `evidence`, the words that the answer rests on stand below each place.
 
     Raises:
         RequestError: when the question is empty, too short or too long.
@@ -59,7 +63,7 @@ async def ask(asked: AskArguments, *, generator: str | None, as_json: bool) -> i
         request = console_request(
             opened, course, asked.text, quote, section=asked.section, session=asked.session
         )
-        with open_reply(as_json=as_json) as reply:
+        with open_reply(as_json=as_json, evidence=evidence) as reply:
             await take_turn(opened.agent(generator), request, reply)
         if reply.error is not None:
             raise reply.error
@@ -97,16 +101,16 @@ def console_request(
 
 
 @contextmanager
-def open_reply(*, as_json: bool) -> Iterator[JsonReply]:
+def open_reply(*, as_json: bool, evidence: bool = False) -> Iterator[JsonReply]:
     """Open the reply that fits where the output goes: JSON, a terminal or a pipe."""
     if as_json:
         yield JsonReply()
     elif not sys.stdout.isatty():
-        yield PlainReply()
+        yield PlainReply(evidence=evidence)
     else:
         from rich.console import Console
 
-        with TerminalReply(Console()) as reply:
+        with TerminalReply(Console(), evidence=evidence) as reply:
             yield reply
 
 

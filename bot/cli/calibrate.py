@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from adapters.markdown.printable import printable
@@ -11,11 +11,10 @@ from bot.cli.counted import counted
 from bot.cli.exits import BadInput, Exit
 from bot.handbook import COURSE as HANDBOOK
 from bot.handbook import handbook_folder
-from bot.providers.tables import LEXICAL, NO_JUDGE
 from bot.services import Services
 from core.errors import ServiceError
-from core.grounding.judge.calibration import FittedMark, fitted_mark, made_claims
-from core.grounding.judge.model import MARK, ModelJudge
+from core.grounding.calibration import FittedMark, fitted_mark, made_claims
+from core.grounding.judge import MARK, Judge, Setting
 from core.models import Chunk, Course
 from core.retrieval.calibration import (
     QuestionEvidence,
@@ -83,9 +82,8 @@ async def calibrate(course_id: str, *, as_json: bool) -> int:
         if edition.embedding_model != BUILT_IN:
             embedding = await _calibrate_embedding(opened, course, edition, chunks)
             opened.marks.keep_scale(course.course_id, embedding.model, embedding.scale)
-        name = opened.course_file.judge(course.course_id) or opened.settings.judge
-        if name not in (None, LEXICAL, NO_JUDGE):
-            judge = await _calibrate_judge(opened, str(name), chunks)
+        if (judging := opened.judge(course.course_id)) is not None:
+            judge = await _calibrate_judge(judging, chunks)
             opened.marks.keep_judge(course.course_id, judge.model, judge.mark)
         file = opened.marks.path
     if as_json:
@@ -154,8 +152,11 @@ def _text(chunk: Chunk) -> Text:
     return Text(chunk.content_text, chunk.headings[-1] if chunk.headings else "", chunk.source_file)
 
 
-async def _calibrate_judge(opened: Services, name: str, chunks: Sequence[Chunk]) -> _Judge:
-    judge = ModelJudge(opened.models.chat(name), wait=_PATIENCE)
+_NOBODY_ASKS = Setting("What does the text say?")
+
+
+async def _calibrate_judge(judge: Judge, chunks: Sequence[Chunk]) -> _Judge:
+    judge = replace(judge, wait=_PATIENCE)
     made = made_claims(chunks, _CLAIMS)
     if len(made) < _FEWEST:
         raise BadInput(
@@ -164,11 +165,11 @@ async def _calibrate_judge(opened: Services, name: str, chunks: Sequence[Chunk])
         )
     pairs: list[tuple[float, bool]] = []
     for one in made:
-        likely = await judge.probability(one.cited)
+        [likely] = await judge.judge([one.statement], _NOBODY_ASKS)
         if likely is None:
             raise ServiceError(
-                f"the judge {name} gave no verdict",
-                user_message=f"The judge {name} gave no verdict: run 'glossator doctor'.",
+                f"the judge {judge.name} gave no verdict",
+                user_message=f"The judge {judge.name} gave no verdict: run 'glossator doctor'.",
             )
         pairs.append((likely, one.is_true))
     truths = [is_true for _, is_true in pairs]
@@ -199,7 +200,7 @@ def _lines(
             f"are refused ({embedding.refused_before:.0%} before).",
         ]
     if judge is None:
-        lines.append("Its claims are judged by their words, whose mark is known.")
+        lines.append("No model judges its claims.")
     else:
         lines.append(
             f"Its claims are judged by {judge.model}. From {judge.mark:.2f} on a claim holds; "

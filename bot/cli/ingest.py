@@ -41,16 +41,16 @@ async def ingest(
     *,
     partial: bool,
     as_json: bool,
-    trusted: bool = False,
+    untrusted: bool = False,
     replace: bool = False,
 ) -> int:
     """Ingest sources into a course, or every course of glossator.toml, and return the exit code.
 
     A course of many that fails keeps none of the others waiting; the worst code counts, which is
     `Exit.INCOMPLETE` where documents failed and others went in. With
-    `partial`, what can be read goes in, however little it is; with `trusted`, nothing of these
-    sources is withheld; with `replace`, the course consists of these sources alone, or of those
-    that the course file lists. Without it, no other source goes unless the operator says so.
+    `partial`, what can be read goes in, however little it is; with `untrusted`, what these sources
+    say is shown as others' words; with `replace`, the course consists of these sources alone, or of
+    those that the course file lists. Without it, no other source goes unless the operator says so.
 
     Raises:
         BotError: when the only course fails.
@@ -67,7 +67,7 @@ async def ingest(
                     opened,
                     job_course,
                     job_names,
-                    trusted=job_names if trusted else opened.course_file.trusted(job_course),
+                    untrusted=job_names if untrusted else opened.course_file.untrusted(job_course),
                     replace=replace,
                     is_whole=not names,
                     partial=partial,
@@ -114,7 +114,7 @@ async def _ingest_one(
     course_id: str,
     sources: Sequence[str],
     *,
-    trusted: Collection[str],
+    untrusted: Collection[str],
     replace: bool,
     is_whole: bool,
     partial: bool,
@@ -153,10 +153,10 @@ async def _ingest_one(
                 course,
                 readable.sources,
                 listed=named if replace else None,
-                trusted={
+                untrusted={
                     source.name
                     for name, source in zip(sources, readable.sources, strict=True)
-                    if name in trusted
+                    if name in untrusted
                 },
                 least_share=0.0 if partial else settings.least_share,
                 progress=progress.show,

@@ -64,7 +64,7 @@ class InitArguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class WriterChoice:
     """The model that writes the answers, and what both files say of it."""
 
     name: str = EXTRACTIVE
@@ -222,11 +222,11 @@ def _platforms(typed: str) -> list[str]:
 # --- who writes the answers -----------------------------------------------------------------
 
 
-def _writer(arguments: InitArguments, ask: _Asking) -> Writer:
+def _writer(arguments: InitArguments, ask: _Asking) -> WriterChoice:
     """Return the model that writes, which was tried, or was kept though it does not answer."""
     given, key = arguments.generator, _key_of_gemini(arguments)
     if given is None and not arguments.asks:
-        return Writer()
+        return WriterChoice()
     address = _ollama_address(arguments.environment)
     runs = _listed(address) if given in (None, _OLLAMA) and _is_there(address) else None
     if runs is not None:
@@ -241,7 +241,7 @@ def _writer(arguments: InitArguments, ask: _Asking) -> Writer:
             _generator,
         )
         if named == _NOBODY:
-            return Writer()
+            return WriterChoice()
         if named == OLD:
             writer = _gemini(arguments, ask, key)
         elif named == _OLLAMA:
@@ -274,16 +274,16 @@ def _key_of_gemini(arguments: InitArguments) -> str | None:
     return next((value for value in found if value), None)
 
 
-def _gemini(arguments: InitArguments, ask: _Asking, key: str | None) -> Writer:
+def _gemini(arguments: InitArguments, ask: _Asking, key: str | None) -> WriterChoice:
     name = _KEYS_OF_GEMINI[1]
     if key is None and not ask.asks:
         raise UsageError(f"{name} is not set, and there is no terminal to ask on.")
     value = ask.secret(f"Key for Gemini{_LATER}") if key is None else _secret(name, key)
     table = {"kind": OLD, "model": arguments.model} if arguments.model and value else {}
-    return Writer(OLD, table, {name: value})
+    return WriterChoice(OLD, table, {name: value})
 
 
-def _at_address(arguments: InitArguments, ask: _Asking, address: str) -> Writer:
+def _at_address(arguments: InitArguments, ask: _Asking, address: str) -> WriterChoice:
     """Return the model of a service, whose address may lack the `/v1` at its end."""
     key = arguments.environment.get(_HOUSE_KEY)
     if key is None:
@@ -304,7 +304,7 @@ def _served(
     *,
     key: str = "",
     is_ollama: bool = False,
-) -> Writer:
+) -> WriterChoice:
     """Return one of the models that a service has."""
     has = f"It has {', '.join(models)}." if models else ""
     if arguments.model is None and not ask.asks:
@@ -316,7 +316,7 @@ def _served(
     table: dict[str, str | int] = {"kind": _OLLAMA if is_ollama else "openai", "model": model}
     if not is_ollama or address != OLLAMA:
         table["base_url"] = address
-    return Writer(_OLLAMA if is_ollama else _HOUSE, table, {_HOUSE_KEY: key} if key else {})
+    return WriterChoice(_OLLAMA if is_ollama else _HOUSE, table, {_HOUSE_KEY: key} if key else {})
 
 
 def _model(typed: str) -> str:
@@ -325,7 +325,7 @@ def _model(typed: str) -> str:
     return typed
 
 
-def _tried(writer: Writer, ask: _Asking) -> Writer | None:
+def _tried(writer: WriterChoice, ask: _Asking) -> WriterChoice | None:
     """Return the model once it has answered, or is kept all the same; None: another is wanted."""
     if writer.name == OLD and not writer.variables[_KEYS_OF_GEMINI[1]]:
         return writer
@@ -341,7 +341,7 @@ def _tried(writer: Writer, ask: _Asking) -> Writer | None:
     return None
 
 
-async def _try(writer: Writer) -> tuple[str, int | None]:
+async def _try(writer: WriterChoice) -> tuple[str, int | None]:
     """Return what is wrong with a model, empty where it answers, and the context that it has."""
     key = next(iter(writer.variables.values()), None)
     async with AsyncExitStack() as closing:
@@ -359,7 +359,7 @@ async def _try(writer: Writer) -> tuple[str, int | None]:
             return sentence_for(error), None
 
 
-def _with_context(writer: Writer, context: int | None) -> Writer:
+def _with_context(writer: WriterChoice, context: int | None) -> WriterChoice:
     """Return the model with the context that its server gives it, unless it is too small."""
     from core.generation.claims.prompt import smallest_context
 
@@ -407,7 +407,7 @@ def _is_there(address: str) -> bool:
 # --- files ----------------------------------------------------------------------------------
 
 
-def _course_file(course: str, title: str, sources: Sequence[str], writer: Writer) -> str:
+def _course_file(course: str, title: str, sources: Sequence[str], writer: WriterChoice) -> str:
     """Return the tables of a course and of its model; a JSON string is a TOML string."""
     lines = [
         f"[courses.{course}]",

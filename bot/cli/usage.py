@@ -1,7 +1,7 @@
 """`glossator usage`: what the language models used, and about what that cost."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -12,10 +12,10 @@ from bot.cli.exits import Exit
 from bot.providers.models import models_in_use, prices
 from bot.providers.old_names import OLD, old_table
 from core.models import EXTRACTIVE
-from core.storage.budgets.store import TokenBudgets, TokenLimits, Usage
+from core.storage.budgets.store import TokenBudgets, TokenLimits, Tokens, Usage
 
-_TITLES = ("day", "course", "calls", "tokens in", "cached", "tokens out", "cost")
-_SIDES = "<<>>>>>"
+_TITLES = ("day", "course", "for", "calls", "tokens in", "cached", "tokens out", "cost")
+_SIDES = "<<<>>>>>"
 
 Cost = Callable[[int, int], float | None]
 """Tells what tokens read and written cost at most: which model used them is not kept."""
@@ -36,7 +36,8 @@ async def usage(days: int, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps([_object(entry, cost) for entry in used], indent=2))
     elif used:
-        _print_table([_TITLES, *(_cells(entry, cost) for entry in used)])
+        rows = [row for entry in used for row in _rows(entry, cost)]
+        _print_table([_TITLES, *rows])
     else:
         period = "today" if days == 1 else f"in the last {days} days"
         print(f"No language model was called {period}.")
@@ -53,18 +54,41 @@ def _object(entry: Usage, cost: Cost) -> dict[str, Any]:
         "response_tokens": entry.response_tokens,
         "tokens_used": entry.query_tokens + entry.response_tokens,
         "estimated_cost": cost(entry.query_tokens, entry.response_tokens),
+        "judging": {
+            "calls": entry.judging.calls,
+            "query_tokens": entry.judging.query,
+            "response_tokens": entry.judging.response,
+            "estimated_cost": cost(entry.judging.query, entry.judging.response),
+        },
     }
 
 
-def _cells(entry: Usage, cost: Cost) -> Sequence[str]:
-    estimate = cost(entry.query_tokens, entry.response_tokens)
+def _rows(entry: Usage, cost: Cost) -> Iterator[Sequence[str]]:
+    """Yield what writing used, and below it what judging did."""
+    judging = entry.judging
+    written = Tokens(
+        entry.query_tokens - judging.query,
+        entry.response_tokens - judging.response,
+        entry.calls - judging.calls,
+    )
+    course = entry.course_id or "all courses"
+    yield _cells(entry.day.isoformat(), course, "writing", written, entry.cached_tokens, cost)
+    if judging.calls:
+        yield _cells("", "", "judging", judging, None, cost)
+
+
+def _cells(
+    day: str, course: str, purpose: str, used: Tokens, cached: int | None, cost: Cost
+) -> Sequence[str]:
+    estimate = cost(used.query, used.response)
     return (
-        entry.day.isoformat(),
-        entry.course_id or "all courses",
-        f"{entry.calls:,}",
-        f"{entry.query_tokens:,}",
-        f"{entry.cached_tokens:,}",
-        f"{entry.response_tokens:,}",
+        day,
+        course,
+        purpose,
+        f"{used.calls:,}",
+        f"{used.query:,}",
+        "" if cached is None else f"{cached:,}",
+        f"{used.response:,}",
         "-" if estimate is None else f"{estimate:,.4f}",
     )
 

@@ -16,7 +16,7 @@ from bot.providers.models import (
     prices,
 )
 from bot.providers.old_names import OLD, OLD_NAMES, OLD_PREFIX, is_of_old_names
-from bot.providers.tables import LEXICAL, LOCAL, NO_JUDGE, ModelTable, names_of
+from bot.providers.tables import LOCAL, NO_JUDGE, ModelTable, names_of
 from bot.settings import BudgetSettings, Settings
 from core.errors import BotError, ConfigurationError
 from core.generation.claims.prompt import longest_kept
@@ -86,7 +86,7 @@ def check_marks(
     if model != BUILT_IN and model not in fitted.scales.get(course, {}):
         text = f"{course}: how near is near was never fitted for {model}, so words alone decide"
         yield warning("marks", f"{text} what the book may answer: {how}")
-    table = tables.get(course_file.judge(course) or settings.judge or LEXICAL)
+    table = tables.get(course_file.judge(course) or settings.judge or NO_JUDGE)
     if table is not None and table.model not in fitted.judges.get(course, {}):
         text = f"{course}: from which probability a claim holds was never fitted for {table.model}"
         yield warning("marks", f"{text}: {how}")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from bot.course_file import CourseFile
 from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, is_of_old_names, old_key, old_prices
 from bot.providers.tables import (
-    LEXICAL,
     LOCAL,
     NO_JUDGE,
     ModelTable,
@@ -19,20 +18,17 @@ from bot.providers.tables import (
 from bot.settings import Settings
 from core.errors import ConfigurationError
 from core.models import EXTRACTIVE
+from core.runtime.hosts import is_nearby
 from core.storage.budgets.pricing import Prices
 
 if TYPE_CHECKING:
     from core.embeddings.remote import RemoteEmbedder
     from core.generation.model import ModelGenerator
     from core.generation.times import AnswerTimes
-    from core.grounding.judge.model import ModelJudge
+    from core.grounding.judge import Judge
     from core.providers.guarded import GuardedModel
     from core.providers.services import Client
     from core.providers.wire import Wire
-
-
-_NO_MODELS = (None, LEXICAL, NO_JUDGE)
-"""What may stand for a judge where no model judges."""
 
 
 class Models:
@@ -47,7 +43,7 @@ class Models:
         self._clients: dict[str, Client] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
-        self._judges: dict[tuple[str, float | None, float | None], ModelJudge] = {}
+        self._judges: dict[tuple[str, str, float | None, float | None], Judge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -72,17 +68,21 @@ class Models:
         table = self.table(name)
         key = (name, model or table.model)
         if key not in self._chats:
-            times = self.times
+            times, is_near = self.times, table.kind == "openai" and is_nearby(table.base_url)
+            # A server of one's own that is silent reads: another try would begin anew.
+            first = times.whole if is_near else times.first_token
             self._chats[key] = GuardedModel(
                 self._wire(name, table, model or table.model),
                 service=name,
                 stream=table.stream,
                 context=table.context,
                 timeouts=Timeouts(
-                    table.first_token_timeout or times.first_token,
+                    table.first_token_timeout or first,
                     table.silence_timeout or times.silence,
+                    is_fixed=table.first_token_timeout is not None,
                 ),
                 concurrency=table.concurrency,
+                measured_at_start=is_near,
             )
         return self._chats[key]
 
@@ -108,12 +108,18 @@ class Models:
         return self.chat(default, named)
 
     def judge(
-        self, name: str, mark: float | None = None, fitted: float | None = None
-    ) -> "ModelJudge":
+        self,
+        name: str,
+        model: str | None = None,
+        *,
+        mark: float | None = None,
+        fitted: float | None = None,
+    ) -> "Judge":
         """Return the judge whose model is that of a table: it remembers how it can be asked.
 
         Args:
             name: Of its table.
+            model: Another model of the same service; None: the table's own.
             mark: The probability from which a claim holds, as a course sets it; None: the
                 table's own.
             fitted: The mark that was fitted for the course; None: the usual one.
@@ -121,17 +127,18 @@ class Models:
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.grounding.judge.model import MARK, RELEVANCE_MARK, WAIT, ModelJudge
+        from core.grounding.judge import MARK, RELEVANCE_MARK, WAIT, Judge
 
         table = self.table(name)
-        if (name, mark, fitted) not in self._judges:
-            self._judges[name, mark, fitted] = ModelJudge(
-                self.chat(name),
+        key = (name, model or table.model, mark, fitted)
+        if key not in self._judges:
+            self._judges[key] = Judge(
+                self.chat(name, model),
                 mark=_first(mark, table.judge_mark, fitted, MARK),
                 relevance_mark=_first(table.relevance_mark, RELEVANCE_MARK),
                 wait=_first(table.judge_wait, WAIT),
             )
-        return self._judges[name, mark, fitted]
+        return self._judges[key]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.
@@ -236,17 +243,17 @@ def check_named_models(
     """
     named = {"GLOSSATOR_EMBEDDING__PROVIDER": settings.embedding.provider}
     if settings.judge is not None:
-        check_named(settings.judge, tables, "GLOSSATOR_JUDGE", LEXICAL, NO_JUDGE)
+        check_named(settings.judge, tables, "GLOSSATOR_JUDGE", NO_JUDGE)
     for course, table in course_file.tables.items():
         place = f"In the course file, courses.{course}"
         if table.generator is not None:
             check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
         if table.judge is not None:
-            check_named(table.judge, tables, f"{place}.judge", LEXICAL, NO_JUDGE)
-        if table.judge_mark is not None and (table.judge or settings.judge) in _NO_MODELS:
+            check_named(table.judge, tables, f"{place}.judge", NO_JUDGE)
+        if table.judge_mark is not None and (table.judge or settings.judge) == NO_JUDGE:
             raise ConfigurationError(
-                f"{place}.judge_mark is set, and no model judges there: set {place}.judge, or "
-                "GLOSSATOR_JUDGE, or leave the mark out."
+                f"{place}.judge_mark is set, and no model judges there: leave the mark out, or "
+                f"name a model in {place}.judge."
             )
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 """The embedding model of this machine, and no table's name."""
-LEXICAL = "lexical"
-"""What judges claims by their words, and no table's name."""
 NO_JUDGE = "none"
 """Says that no model judges claims, and is no table's name."""
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Where an Ollama is that was installed as it comes."""
 _OLLAMA = "ollama"
+_MINICHECK = "minicheck"
+"""A model of Ollama that was trained to judge facts, and nothing else."""
 _NOT_SENT = "none"
 
 
@@ -43,7 +43,7 @@ def _none_if_not_sent(value: object) -> object:
 
 
 def _not_taken(name: str) -> str:
-    if name in (EXTRACTIVE, LOCAL, LEXICAL, NO_JUDGE):
+    if name in (EXTRACTIVE, LOCAL, NO_JUDGE):
         raise ValueError(f"{name} already means what works without any provider")
     return name
 
@@ -102,9 +102,9 @@ class ModelTable(BaseModel):
     first_token_timeout: Seconds | None = None
     silence_timeout: Seconds | None = None
     judge_wait: Seconds | None = None
-    """How long a claim waits for it, of a model that judges; None: 1.5 s."""
+    """How long a call of it may take when it judges; None: 6 s."""
     judge_mark: Probability | None = None
-    """From which probability a claim holds, of a model that judges; None: 0.73."""
+    """From which probability a claim holds, of a model that judges; None: 0.5."""
     relevance_mark: Probability | None = None
     """From which probability an answer answers its question; None: 0.5."""
     input_price: Price | None = None
@@ -116,8 +116,11 @@ class ModelTable(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _take_ollama_for_what_it_speaks(cls, written: Any) -> Any:
-        if not isinstance(written, dict) or str(written.get("kind")).lower() != _OLLAMA:
+        kind = str(written.get("kind")).lower() if isinstance(written, dict) else ""
+        if kind not in (_OLLAMA, _MINICHECK):
             return written
+        if kind == _MINICHECK:
+            written = {"model": "bespoke-minicheck", **written}
         address = written.get("base_url") or OLLAMA
         if isinstance(address, str) and "://" in address and not urlsplit(address).path.strip("/"):
             address = f"{address.rstrip('/')}/v1"  # as Ollama itself names its address

@@ -9,13 +9,12 @@ from uuid import uuid4
 from core import i18n
 from core.answering.context import AnswerContext
 from core.answering.events import AgentEvent, Answerable
-from core.answering.pipeline import Pipeline
+from core.answering.pipeline import JudgeOf, Pipeline
 from core.answering.spending import Spending
 from core.answering.stages import EarlyStage
 from core.errors import StoreError, StoreUnwritable, UnknownSection
 from core.generation.base import Generator
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
-from core.grounding.support import SupportChecker
 from core.models import (
     NOBODY,
     AgentConfiguration,
@@ -53,7 +52,7 @@ class Agent:
         retriever: Retriever,
         generator: Generator,
         fallback: Generator,
-        checker: SupportChecker,
+        judge_of: JudgeOf,
         sessions: SessionStore,
         budgets: TokenBudgets,
         prices: Prices,
@@ -66,6 +65,7 @@ class Agent:
         """Put the stages together.
 
         Args:
+            judge_of: Returns who judges the claims and answers of a course.
             fallback: Writes when `generator` fails or its budget is spent; needs no network.
             configuration: Gives a course's, by its id.
             request_tokens: What all model calls for one request may use together.
@@ -80,7 +80,7 @@ class Agent:
             retriever=retriever,
             generator=generator,
             fallback=fallback,
-            checker=checker,
+            judge_of=judge_of,
             spending=self._spending,
             request_tokens=request_tokens,
             times=times,

@@ -1,20 +1,20 @@
 """One answer while it is put together: our own sentences, and the claims that hold."""
 
-import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from core import i18n
 from core.answering.assurance import DraftTally, Emptiness, Standing, Sureness, right_and_whole
 from core.answering.material import Material
 from core.answering.notices import notices
 from core.answering.quote_context import is_short, place_in_book, quoted_part
-from core.generation.base import Claim, ModelCall
-from core.generation.claims.item_numbers import ItemNumbers
+from core.generation.base import Claim, ClaimKind, ModelCall
 from core.grounding import wording
+from core.grounding.certain import missing_codes
 from core.grounding.citations import CitationLedger, CitedPlace, below_mark, presentable
 from core.grounding.confidence import located_of
-from core.grounding.judge.certain import missing_codes
 from core.grounding.languages import is_in_another_language
 from core.grounding.quoting import QuotedPassage, sentences_around
 from core.markdown.fences import is_block
@@ -30,13 +30,10 @@ from core.models import (
     RetrievedChunk,
 )
 from core.retrieval.retrieval import Retrieval
-from core.runtime.log_context import SAID_IN_ANSWER
 from core.text.unread import unread_instead
 
 if TYPE_CHECKING:
     from core.grounding.differences import Difference
-
-logger = logging.getLogger(__name__)
 
 
 class AnswerDraft:
@@ -48,12 +45,14 @@ class AnswerDraft:
         *,
         by_model: bool = False,
         instead_of: Emptiness | None = None,
+        material: Material | None = None,
     ) -> None:
         """Begin an answer from one search.
 
         Args:
             by_model: Whether a language model writes it.
             instead_of: What came of another writer's draft.
+            material: What a first draft was made of; None: what was found.
         """
         self._retrieval = retrieval
         self.by_model = by_model
@@ -61,18 +60,17 @@ class AnswerDraft:
         """Who writes it; no one until a writer is asked."""
         self.calls: list[ModelCall] = []
         """What its writer's model used."""
-        self.material = Material(retrieval)
+        self.material = material or Material(retrieval)
         self.tally = DraftTally(instead_of=instead_of)
         self.text = ""
         """What of it may be shown."""
         self._ledger = CitationLedger(self.material.chunks)
-        self._items = ItemNumbers()
+        self._origin: str | None = None
+        """Whose words the text rests on since a line said so; None: the course's."""
         self._before = Sureness(0.0, 0.0)
         """Of the turn before."""
         self._differences: Sequence[Difference] = ()
         """Words of the quote that are not the book's."""
-        self.quote_is_planted = False
-        """Whether the quote stands in the book only because it was planted there."""
 
     def note_call(self, call: ModelCall) -> None:
         """Take note of a call of its writer's model, whose name stands below the answer."""
@@ -86,13 +84,9 @@ class AnswerDraft:
 
     @property
     def stands_in_book(self) -> bool:
-        """Whether a quote was given and found, in what is the book's."""
+        """Whether a quote was given and found."""
         location = self._retrieval.quote_location
-        return (
-            not self.quote_is_planted
-            and location is not None
-            and location.status is not QuoteStatus.NOT_FOUND
-        )
+        return location is not None and location.status is not QuoteStatus.NOT_FOUND
 
     @property
     def tells_again(self) -> bool:
@@ -105,8 +99,7 @@ class AnswerDraft:
         location = self._retrieval.quote_location
         if location is not None:
             yield from (
-                (chunk, quoted_part(chunk, location, self._retrieval.language))
-                for chunk in self._retrieval.quoted_chunks
+                (chunk, quoted_part(chunk, location)) for chunk in self._retrieval.quoted_chunks
             )
 
     def open(self, request: AgentRequest) -> None:
@@ -149,15 +142,49 @@ class AnswerDraft:
         found = [place for place in places if place is not None]
         return found if len(found) == len(places) else []
 
-    def add_example(self, claim: Claim) -> str:
-        """Take up, and return, a model's own example, marked as such; it carries no citation."""
-        return self._append(
-            i18n.text("answer-own-example", example=presentable(claim.text)), "\n\n"
-        )
+    def add_checked(self, claim: Claim, places: Sequence[CitedPlace]) -> None:
+        """Take up what a model says and checks let pass, by its kind."""
+        tally, said = self.tally, presentable(claim.text)
+        match claim.kind:
+            case ClaimKind.EXAMPLE:
+                tally.examples += 1
+                self._append(i18n.text("answer-own-example", example=said), "\n\n")
+            case ClaimKind.TALK:
+                tally.talk += 1
+                self._append(said, self._glue(claim))
+            case ClaimKind.QUESTION if not places:
+                tally.talk += 1
+                self._append(said, self._glue(claim))
+            case _:
+                origin = self._origin_of(places)
+                if origin not in (None, self._origin):
+                    lead = claim.lead if claim.lead and claim.lead.strip() else ""
+                    self._append(f"{i18n.text('answer-from-other', origin=origin)}", "\n\n")
+                    claim = replace(claim, lead=lead or " ")
+                self._origin = origin
+                self.add(claim, places)
 
-    def add(self, claim: Claim, places: Sequence[CitedPlace], lead_in: Claim | None = None) -> str:
-        """Take up, and return, a claim that holds, after the line that leads in to it."""
-        claim = self._items.counted(claim) if self.by_model else claim
+    def add_lead(self, claim: Claim) -> None:
+        """Take up the line above a list, a table or code that is shown."""
+        self._append(presentable(claim.text), self._glue(claim))
+
+    def add_gap(self, claim: Claim) -> None:
+        """Say in place of an item of a list that it is left out."""
+        self._append(i18n.text("answer-item-left-out"), self._glue(claim))
+
+    def _origin_of(self, places: Sequence[CitedPlace]) -> str | None:
+        """Return whose words a claim rests on where they are not the course's; None: they are."""
+        chunks = [self.material.chunks[place.chunk_number] for place in places]
+        if any(chunk.is_trusted and not chunk.is_askers for chunk in chunks):
+            return None
+        if chunks[0].is_askers:
+            return chunks[0].page_title
+        url = chunks[0].source_url or chunks[0].source_file
+        host = urlsplit(url).hostname or url
+        return i18n.text("answer-page-of-others", host=host)
+
+    def add(self, claim: Claim, places: Sequence[CitedPlace]) -> None:
+        """Take up a claim that holds, below the heading that it brings."""
         piece = self._ledger.cite(below_mark(claim.text, claim.lead), places)
         self.tally.released += 1
         above = [
@@ -168,33 +195,12 @@ class AnswerDraft:
             )
             if one
         ]
-        before = self._append(presentable(lead_in.text), self._glue(lead_in)) if lead_in else ""
-        glue = "\n\n" if above else self._glue(claim, begins=not before)
-        after = self._append(piece, glue)
-        return "".join((*above, before, after))
-
-    def pass_over(self, claim: Claim) -> None:
-        """Take note of a claim that is not shown: the items after it in a list move up."""
-        self._items.pass_over(claim)
+        self._append(piece, "\n\n" if above else self._glue(claim))
 
     def add_without(self, part: str, *, within: bool) -> str:
         """Say that there is nothing on a part of the question."""
         said = (presentable(wording.heading(part, 2)), wording.part_without(within=within))
         return self._append("\n\n".join(said), "\n\n")
-
-    def leave_out(self, chunk: RetrievedChunk) -> None:
-        """Take note, and tell the operator, that a chunk holds text which may not be quoted."""
-        if chunk.chunk_id in self.tally.poisoned:
-            return
-        self.tally.poisoned.add(chunk.chunk_id)
-        logger.warning(
-            "course %s, section “%s”, chunk %s: text that reads like an instruction to a machine "
-            "was left out of an answer",
-            chunk.course_id,
-            place_in_book(chunk),
-            chunk.chunk_id,
-            extra=SAID_IN_ANSWER,
-        )
 
     def finish(
         self, request: AgentRequest, configuration: AgentConfiguration, *, answerable: bool
@@ -208,14 +214,16 @@ class AnswerDraft:
             answerable, located = True, max(located, self._before.located)
         standing = self._standing(request, answerable=answerable)
         outcome = standing.outcome(located, configuration)
-        if outcome is Outcome.ABSTAINED:
+        asks_nothing = self.by_model and not self._ledger.citations and self.emptiness is None
+        if outcome is Outcome.ABSTAINED and not asks_nothing:
             self.text = self._abstention(request)
             if request.unread:
                 self.text = f"{self.text} {unread_instead(request.unread)}"
             self._ledger = CitationLedger(self.material.chunks)
         located = standing.bounded(located, outcome)
         within = request.section_filter is not None
-        nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
+        is_refused = outcome is Outcome.ABSTAINED and not asks_nothing
+        nearest = self._nearest(within=within) if is_refused else ()
         misquoted = bool(self._differences)
         told = notices(
             request,
@@ -228,6 +236,7 @@ class AnswerDraft:
         return {
             "response_text": self.text,
             "outcome": outcome,
+            "asks_nothing": asks_nothing,
             "nearest_sections": nearest,
             "confidence": standing.limited(self._confidence(request, outcome, located)),
             "located": located,
@@ -241,6 +250,7 @@ class AnswerDraft:
             "quote_location": self._retrieval.quote_location,
             "claims_written": self.tally.written,
             "claims_dropped": self.tally.dropped,
+            "claims_unjudged": self.tally.unjudged,
         }
 
     def _standing(self, request: AgentRequest, *, answerable: bool) -> Standing:
@@ -249,6 +259,7 @@ class AnswerDraft:
             tally=self.tally,
             is_answerable=answerable,
             is_cited=bool(self._ledger.citations),
+            by_model=self.by_model,
             stands_in_book=self.stands_in_book,
             explains=self._explains(request),
             is_misquoted=bool(self._differences),
@@ -286,7 +297,7 @@ class AnswerDraft:
             return wording.no_section(self._retrieval.missing_section)
         if self._is_unreadable(request):
             return wording.other_language(self._retrieval.language)
-        in_vain = self.tally.poisoned or (self.tally.written and not self.tally.not_covered)
+        in_vain = bool(self.tally.written) and not self.tally.not_covered
         in_vain = in_vain or self.tally.instead_of is Emptiness.NOTHING_HELD
         said = wording.not_carried if in_vain else wording.not_covered
         return said(within=within)
@@ -327,11 +338,11 @@ class AnswerDraft:
                 return True
         return bool(missing_codes(request.query_text, self.material.contents()))
 
-    def _glue(self, claim: Claim, *, begins: bool = True) -> str:
+    def _glue(self, claim: Claim) -> str:
         """Return what stands between the text so far and the claim."""
         lead = claim.lead or ""
         tail = self.text.rsplit("\n\n", 1)[-1]
-        is_first = begins and self.tally.released == 1
+        is_first = self.stands_in_book and self.tally.released + self.tally.talk <= 1
         if is_first or is_block(claim.text) or is_block(tail):
             lead = "\n\n" + lead.lstrip()
         return lead or " "

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
-from uuid import UUID
 
+from core.generation.base import ClaimKind, Fallen
 from core.grounding.confidence import answer_figures, confidence_of, outcome_of
-from core.grounding.judge.base import Verdict
+from core.grounding.judge import Verdict
 from core.models import AgentConfiguration, EvidenceSignals, Outcome
 from core.retrieval.retrieval import Retrieval
 
@@ -17,8 +17,10 @@ _UNCOVERED = 0.1
 _DOUBTED = 0.3
 """What an answer may claim that only says where the quoted passage stands, or is about one that
 stands nowhere in the book or says otherwise than it, or that a model found no answer in."""
-_BY_WORDS = 0.7
-"""What an answer may claim of which a claim's words alone were compared."""
+_UNJUDGED = 0.7
+"""What an answer may claim of which no judge has read a claim."""
+_REPAIRED_FROM = 1 / 3
+"""Share of a draft's claims that fell, above which it is written once more."""
 
 
 class Emptiness(StrEnum):
@@ -43,16 +45,20 @@ class DraftTally:
     cut_short: bool = False
     instead_of: Emptiness | None = None
     """What came of the draft that this one is shown for; None: this is the first."""
-    translated: bool = False
-    """A claim is in another language than its quotes."""
-    unchecked: bool = False
-    """Nothing but the certain checks compared such a claim with its quotes."""
-    by_words_only: bool = False
-    """Of a claim nothing but the words was compared."""
+    unjudged: int = 0
+    """Claims that are shown though no judge has read them."""
+    is_judged: bool = False
+    """Whether a judge was there to read the claims."""
+    talk: int = 0
+    """Lines that are shown and say nothing about the subject."""
+    examples: int = 0
+    """Examples of the writer's own that are shown."""
+    fallen: list[Fallen] = field(default_factory=list)
+    """What is not shown, in the order of the draft."""
+    lost_first: bool = False
+    """Whether the first claim about the subject is not shown."""
     relevance: Verdict | None = None
     """What a judge says of whether the answer answers the question; None: not known."""
-    poisoned: set[UUID] = field(default_factory=set)
-    """Ids of the chunks that something planted is left out of."""
 
     @property
     def supported_share(self) -> float:
@@ -65,6 +71,31 @@ class DraftTally:
         return max(self.written - self.released, 0)
 
     @property
+    def needs_revision(self) -> bool:
+        """Whether the answer does not stand without what fell of it."""
+        facts = self.written - self.released
+        return self.lost_first or facts > _REPAIRED_FROM * self.written
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything was taken up, or is known not to be."""
+        return bool(self.released or self.talk or self.fallen)
+
+    def is_better_than(self, first: "DraftTally") -> bool:
+        """Return whether a second draft shows more of what was asked than the first."""
+        own, other = self._merit(), first._merit()
+        return own > other
+
+    def _merit(self) -> tuple[bool, float, int]:
+        return not self.lost_first, self.supported_share, self.released
+
+    def note_fallen(self, fallen: Fallen, kind: ClaimKind) -> None:
+        """Take note of what is not shown."""
+        is_first = not self.released and len(self.fallen) == 0
+        self.lost_first = self.lost_first or (is_first and kind is ClaimKind.FACT)
+        self.fallen.append(fallen)
+
+    @property
     def is_beside_the_point(self) -> bool:
         """Whether a judge found that it answers another question."""
         return self.relevance is not None and not self.relevance.holds
@@ -72,7 +103,8 @@ class DraftTally:
     @property
     def emptiness(self) -> Emptiness | None:
         """Why there is nothing to show of the draft; None: there is something."""
-        if self.released:
+        said = self.talk or (self.examples and self.is_judged)
+        if self.released or (said and not self.not_covered):
             return None
         return Emptiness.REFUSED if self.not_covered else Emptiness.NOTHING_HELD
 
@@ -94,6 +126,8 @@ class Standing:
     is_answerable: bool
     """Whether the evidence reaches the course's mark."""
     is_cited: bool
+    by_model: bool
+    """Whether a language model wrote it."""
     stands_in_book: bool
     """Whether a quote was given and found."""
     explains: bool
@@ -115,13 +149,14 @@ class Standing:
             return Outcome.ABSTAINED
         refused = tally.instead_of is Emptiness.REFUSED
         if self.explains:
-            in_vain = refused or self.is_misquoted or tally.not_covered or bool(tally.poisoned)
+            in_vain = refused or self.is_misquoted or tally.not_covered
             in_vain = in_vain or 0 == tally.released < tally.written
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
+        doubted = tally.not_covered or refused or self.is_misquoted or tally.is_beside_the_point
+        if self.by_model:  # the judge has read what no figure of a search can tell
+            return Outcome.PARTIAL if doubted or tally.fallen else Outcome.ANSWERED
         outcome = outcome_of(located, configuration)
-        doubted = not self.is_answerable or tally.not_covered or tally.translated
-        doubted = doubted or refused or self.is_misquoted or tally.is_beside_the_point
-        doubted = doubted or self.is_foreign or bool(tally.poisoned)
+        doubted = doubted or not self.is_answerable or self.is_foreign
         if self.stands_in_book or tally.released:
             doubted = doubted or tally.supported_share < WELL_SUPPORTED
         if self.stands_in_book and outcome is Outcome.ABSTAINED:
@@ -133,20 +168,27 @@ class Standing:
         if outcome is Outcome.ABSTAINED:
             return min(located, _UNCOVERED)
         refused = self.tally.instead_of is Emptiness.REFUSED
-        if refused or self.is_misquoted or self.tally.poisoned:
+        if refused or self.is_misquoted:
             return min(located, _DOUBTED)
         if self.explains and outcome is Outcome.ANSWERED:
             return max(located, self.likeness)
-        if not self.tally.released or self.is_foreign or self.tally.unchecked:
+        if not self.tally.released or (self.is_foreign and not self.by_model):
             return min(located, _DOUBTED)
         return located
 
     def limited(self, confidence: float) -> float:
-        """Return the probability of a right and whole answer as far as its checks bear it out."""
-        if self.tally.by_words_only:
-            confidence = min(confidence, _BY_WORDS)
-        relevance = self.tally.relevance
-        return confidence if relevance is None else min(confidence, relevance.probability)
+        """Return the probability of a right and whole answer as far as its checks bear it out.
+
+        Where a judge has read every claim of a model and the whole, its word counts, and no figure
+        of the search.
+        """
+        tally, relevance = self.tally, self.tally.relevance
+        if not self.by_model:
+            return confidence if relevance is None else min(confidence, relevance.probability)
+        is_read = tally.is_judged and not tally.unjudged
+        if is_read and relevance is not None:
+            return relevance.probability * tally.supported_share
+        return min(confidence, _UNJUDGED)
 
 
 def right_and_whole(

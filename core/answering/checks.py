@@ -1,169 +1,376 @@
-"""The checks that a draft passes claim by claim, before anything of it is shown."""
+"""The checks that a draft passes claim by claim, before anything of it is shown.
+
+What the book's own words say is shown as it stands. What a model says is checked by code first,
+then by a judge; words alone never take a claim out.
+"""
 
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from core.answering.answer import AnswerDraft
 from core.answering.context import AnswerContext
 from core.answering.quote_context import titles_of
 from core.generation.base import (
     Claim,
+    ClaimKind,
     CutShort,
     DraftPart,
+    Fallen,
     GenerationTask,
     NotCovered,
-    PlantedTextLeftOut,
 )
-from core.generation.passages.citable import leans_on_previous
+from core.generation.claims.prompt import render_system
+from core.grounding.certain import Flaw, Support, adds_link, certain_flaw, is_copied, with_code_of
 from core.grounding.citations import CitedPlace
-from core.grounding.judge.certain import adds_link, with_code_of
-from core.grounding.planted import commands
-from core.grounding.support import Flaw, JudgedBy, QuotedPassage, SupportChecker
-from core.models import EXPLAIN_QUOTE, RetrievedChunk
-from core.text.lead_ins import leads_in
+from core.grounding.judge import Judge, JudgedClaim, Setting, Verdict
+from core.grounding.languages import language_of
+from core.markdown.code import code_in
+from core.models import EXPLAIN_QUOTE
 from core.text.links import shown_prose, without_markers
+from core.text.sentences import sentences
 
 logger = logging.getLogger(__name__)
 
+NOT_BORNE_OUT = "the named sentences do not say it"
+_LONGEST_LEAD = 200
+_LONGEST_TALK = 200
+"""Characters."""
+_MOST_TALK = 2
+_LONGEST_EXAMPLE = 1_500
+_MOST_EXAMPLES = 1
+_RUN = 6
+"""Words in a row that the staff's instructions have as well: more than chance."""
+_SHORT_RUN = 3
+"""Words in a row of what others wrote that may not come back without their origin."""
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{4,}")
+_NAMED = re.compile(r"(?<![.!?:;\"“”'(\[] )(?<!^)\b[^\W\d_a-zà-öø-ÿ]\w+")
+"""A word with a capital inside of a sentence."""
+_NOUNS_HAVE_CAPITALS = frozenset({"de", "lb"})
+_BEFORE = 1_500
+"""Characters of the conversation that a judge reads."""
 
-class DraftChecks:
-    """Takes a draft's parts up into the answer as far as they pass."""
+
+class BookWords:
+    """Takes up what a writer without a model offers: the book's passages, word for word."""
+
+    def __init__(self, context: AnswerContext, draft: AnswerDraft, task: GenerationTask) -> None:
+        self._context = context
+        self._draft = draft
+        self._within = task.section is not None
+
+    def take(self, part: DraftPart) -> None:
+        """Add a part to the answer, unless a guard holds it back."""
+        draft = self._draft
+        match part:
+            case NotCovered():
+                draft.tally.not_covered = True
+                if part.part is not None:
+                    draft.add_without(part.part, within=self._within)
+            case CutShort():
+                draft.tally.cut_short = True
+            case Claim():
+                draft.tally.written += 1
+                places = draft.locate(part)
+                if places and self._context.may_show(part.text):
+                    draft.add(part, places)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A claim that code let pass or took out, until it is known whether it is shown."""
+
+    claim: Claim
+    places: Sequence[CitedPlace] = ()
+    statement: JudgedClaim | None = None
+    """What the judge is asked; None: nothing is left to ask."""
+    why: str | None = None
+    """Why it is not shown; None: it is, as far as is known."""
+    is_judged: bool = True
+    """False: no verdict came in time."""
+
+    @property
+    def is_decided(self) -> bool:
+        return self.statement is None or self.why is not None
+
+    @property
+    def is_item(self) -> bool:
+        lead = self.claim.lead
+        return lead is not None and not lead.isspace()
+
+
+class ModelClaims:
+    """Checks what a model writes, and takes up into the answer what holds, in its order."""
 
     def __init__(
         self,
         context: AnswerContext,
         draft: AnswerDraft,
         task: GenerationTask,
-        checker: SupportChecker | None,
+        judge: Judge | None,
+        until: float,
+        known: dict[tuple[str, tuple[str, ...]], float],
     ) -> None:
-        """Check what is written of `task`; `checker` None: it is its quotes, word for word."""
+        """Check a draft.
+
+        Args:
+            judge: None: the course wants none.
+            until: The `time.monotonic()` at which what is not judged stays so.
+            known: What the judge said of claims before, by text and sentences; it is added to.
+        """
         self._context = context
         self._draft = draft
         self._task = task
-        self._checker = checker
-        self._shown: set[str] = set()
-        self._lead_in: Claim | None = None
-        """What waits for the claim after it: it stands and falls with that."""
-        self._has_example = False
-        self._after_gap = False
-        """Whether the claim before was not shown."""
+        self._judge = judge
+        self._until = until
+        self._known = known
+        self._queue: deque[_Waiting] = deque()
+        self._lead: Claim | None = None
+        """The line above the claims that come now, which is judged with each of them."""
+        self._group: list[_Waiting] = []
+        """A lead and items that are not shown; they wait for one that is."""
+        self._has_items = False
+        """Whether an item has come since the lead."""
+        self._last_shown_is_item = False
+        self._seen: set[str] = set()
+        self._given = [passage.text for passage in task.asker.values()]
+        self._setting = _setting_of(task)
+        said = [*self._given, *(passage.text for passage in task.passages())]
+        self._secret = {*_runs(render_system(task)), *_codes(task.system_prompt or "")}
+        """Runs of words, and codes, that we and the staff told the model, and nobody else."""
+        for text in said:
+            self._secret -= {*_runs(text), *_codes(text)}
+        self._others = {length: _words_of_others(task, length) for length in (_SHORT_RUN, _RUN)}
+        """Runs of words that nobody but people outside of the course has written, by length."""
 
-    @property
-    def are_free(self) -> bool:
-        """Whether the next claim would be judged now."""
-        return self._checker is None or self._checker.is_free
-
-    async def judge_whole(self, checker: SupportChecker) -> None:
-        """Ask once whether the finished answer answers the question; the tally learns it."""
-        draft, task = self._draft, self._task
-        is_explaining = task.question == EXPLAIN_QUOTE or self._context.again is not None
-        if not draft.tally.released or is_explaining:
-            return
-        question = task.asked[-1] if task.leans and task.history else task.question
-        self._draft.tally.relevance = await checker.answers_question(
-            question, without_markers(draft.text), report=self._context.note_judge
-        )
-
-    async def take(self, part: DraftPart) -> None:
-        """Add to the answer what passes of a part."""
-        draft, tally = self._draft, self._draft.tally
+    def take(self, part: DraftPart) -> None:
+        """Check a part by code; what passes waits for the judge."""
+        tally = self._draft.tally
         match part:
             case NotCovered():
                 tally.not_covered = True
-                if part.part is not None:
-                    draft.add_without(part.part, within=self._task.section is not None)
             case CutShort():
                 tally.cut_short = True
-            case PlantedTextLeftOut():
-                draft.leave_out(draft.material.chunks[part.chunk_number])
-            case Claim(example=True):
-                await self._take_example(part)
-            case Claim() if leads_in(part.text, self._topic()):
-                self._lead_in = part
-            case Claim() if part.text not in self._shown:
-                tally.written += 1
-                await self._take_claim(part)
+            case Claim() if part.text not in self._seen:
+                self._seen.add(part.text)
+                self._queue.append(self._checked(part))
 
-    async def _take_example(self, claim: Claim) -> None:
-        """Take up a model's own example, which only ever follows what is cited."""
-        task, text = self._task, shown_prose(claim.text)
-        if self._checker is None or not self._draft.tally.released or self._has_example:
-            return
-        from core.generation.claims.example import is_fit  # only a model's draft has one
+    @property
+    def are_waiting(self) -> bool:
+        """Whether a claim waits for the judge."""
+        return any(not one.is_decided for one in self._queue)
 
-        known = [passage.text for passage in task.passages()]
-        if not is_fit(text, task) or adds_link(text, known) or not self._context.may_show(text):
-            return
-        if commands(text):
-            return
-        self._has_example = True
-        self._draft.add_example(replace(claim, text=text))
-
-    async def _take_claim(self, claim: Claim) -> None:
-        places = self._draft.locate(claim)
-        evidence = self._draft.material.chunks
-        quotes = [self._quoted(evidence[number], start, end) for number, start, end in places]
-        if self._checker is not None:  # what is checked is what is shown
-            text = with_code_of(shown_prose(claim.text), [quote.text for quote in quotes])
-            claim = replace(claim, text=text)
-        flaw = _flaw_of_form(claim, quotes)
-        if self._after_gap and not _is_item(claim) and leans_on_previous(claim.text):
-            flaw = Flaw.LEANS
-        if flaw is None and self._checker is not None:
-            flaw = await self._flaw_of_content(self._checker, claim, quotes, places)
-        if flaw is None and self._context.may_show(claim.text):
-            self._shown.add(claim.text)
-            lead_in, self._lead_in = self._lead_in, None
-            self._draft.add(claim, places, lead_in)
-            self._after_gap = False
-            return
-        self._draft.pass_over(claim)
-        says_nothing = flaw is Flaw.UNCITED and not self._draft.tally.released
-        self._after_gap = self._checker is not None and not says_nothing
-        if not _is_item(claim):  # of a list, the next item may stand
-            self._lead_in = None
-        logger.debug("a claim was rejected: %s", flaw or "held back")
-
-    async def _flaw_of_content(
-        self,
-        checker: SupportChecker,
-        claim: Claim,
-        quotes: Sequence[QuotedPassage],
-        places: Sequence[CitedPlace],
-    ) -> Flaw | None:
-        """Return what the checker finds wrong; the draft's tally learns what else it found."""
-        draft, tally = self._draft, self._draft.tally
-        support = await checker.judge(
-            claim.text, quotes, *self._task.asked, report=self._context.note_judge
+    async def judge_waiting(self) -> None:
+        """Ask the judge once about the claims that wait, as many as go into one call."""
+        assert self._judge is not None
+        asked = [one for one in self._queue if not one.is_decided][: self._judge.together]
+        statements = [one.statement for one in asked if one.statement is not None]
+        likely = await self._judge.judge(
+            statements, self._setting, self._context.note_judge, self._until
         )
-        for position in support.poisoned:
-            draft.leave_out(draft.material.chunks[places[position].chunk_number])
-        if support.flaw is None:
-            tally.translated = tally.translated or support.is_translated
-            tally.unchecked = tally.unchecked or support.is_unchecked
-            tally.by_words_only = tally.by_words_only or support.by is JudgedBy.WORDS
-        return support.flaw
+        for one, statement, chance in zip(asked, statements, likely, strict=True):
+            one.is_judged = chance is not None
+            if chance is not None:
+                self._known[statement.text, statement.sentences] = chance
+                one.why = NOT_BORNE_OUT if chance < self._judge.mark else None
+            one.statement = None
 
-    def _quoted(self, chunk: RetrievedChunk, start: int, end: int) -> QuotedPassage:
-        planted = self._task.planted_in(chunk)
-        return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), planted)
+    def release(self) -> None:
+        """Take up into the answer what is decided, as far as everything before it is."""
+        while self._queue and self._queue[0].is_decided:
+            self._settle(self._queue.popleft())
 
-    def _topic(self) -> str:
-        """Return the words that a line may use that only leads in to what the book says."""
-        task = self._task
-        passages = (passage.text for passage in task.passages())
-        return " ".join((task.question, task.selected_text or "", *passages))
+    async def judge_whole(self) -> None:
+        """Ask the judge once whether the answer gives what is asked; the tally learns it."""
+        draft, task = self._draft, self._task
+        is_explaining = task.question == EXPLAIN_QUOTE or self._context.again is not None
+        if self._judge is None or not draft.tally.released or is_explaining:
+            return
+        draft.tally.relevance = await self._judge.answers(
+            without_markers(draft.text), self._setting, self._context.note_judge, self._until
+        )
+
+    def _checked(self, claim: Claim) -> _Waiting:
+        """Return a claim with what code finds wrong with it, or with what is to be judged."""
+        places = self._draft.locate(claim)
+        chunks = self._draft.material.chunks
+        quoted = [(chunks[n], chunks[n].content_text[start:end]) for n, start, end in places]
+        text = with_code_of(shown_prose(claim.text), [words for _, words in quoted])
+        claim = replace(claim, text=text)
+        support = Support(
+            tuple(part for _, words in quoted for part in sentences(words)),
+            tuple(dict.fromkeys(title for chunk, _ in quoted for title in titles_of(chunk))),
+            tuple(dict.fromkeys(chunk.content_text for chunk, _ in quoted)),
+        )
+        if claim.kind is ClaimKind.EXAMPLE and quoted and not self._flaw_of_fact(claim, support):
+            claim = replace(claim, kind=ClaimKind.FACT)  # it stands in the book, so it is shown so
+        may_show = self._context.may_show(text)
+        flaw = self._flaw(claim, support) if may_show else Flaw.HELD_BACK
+        if claim.kind is ClaimKind.LEAD:
+            self._lead = claim
+        statement = None if flaw else self._statement(claim, support)
+        if claim.kind is not ClaimKind.LEAD and not _Waiting(claim).is_item:
+            self._lead = None
+        return _Waiting(claim, places, statement, flaw and str(flaw))
+
+    def _flaw(self, claim: Claim, support: Support) -> Flaw | None:
+        match claim.kind:
+            case ClaimKind.FACT:
+                return self._flaw_of_fact(claim, support)
+            case ClaimKind.QUESTION if claim.quotes or claim.cites_unknown:
+                return self._flaw_of_fact(claim, support)
+            case ClaimKind.LEAD:
+                is_fit = claim.text.rstrip("*_ ").endswith((":", "："))
+                is_fit = is_fit and len(claim.text) <= _LONGEST_LEAD
+                is_fit = is_fit and not self._leads_away(claim.text)
+                return None if is_fit and self._is_own(claim.text) else Flaw.FORM
+            case ClaimKind.EXAMPLE:
+                is_fit = len(claim.text) <= _LONGEST_EXAMPLE and not self._leads_away(claim.text)
+                is_first = self._draft.tally.examples < _MOST_EXAMPLES
+                is_fit = is_fit and is_first and not self._repeats_others(claim.text)
+                return None if is_fit and self._is_own(claim.text) else Flaw.FORM
+        is_fit = self._is_talk(claim.text) and not self._repeats_others(claim.text)
+        return None if is_fit else Flaw.FORM
+
+    def _flaw_of_fact(self, claim: Claim, support: Support) -> Flaw | None:
+        if claim.cites_unknown or len(claim.quotes) != len(self._draft.locate(claim)):
+            return Flaw.UNKNOWN
+        if not claim.quotes:
+            return Flaw.UNCITED
+        if flaw := certain_flaw(claim.text, support, self._given):
+            return flaw
+        if not self._is_own(claim.text):
+            return Flaw.HELD_BACK
+        return Flaw.THEIRS if self._is_theirs(claim.text, support) else None
+
+    def _statement(self, claim: Claim, support: Support) -> JudgedClaim | None:
+        """Return what the judge is asked; None: there is no judge, or nothing to judge."""
+        if self._judge is None or claim.kind is ClaimKind.LEAD:
+            return None
+        if claim.kind is ClaimKind.FACT and is_copied(claim.text, support) and self._lead is None:
+            return None
+        text = claim.text if self._lead is None else f"{self._lead.text} {claim.text}"
+        known = self._known.get((text, support.sentences))
+        if known is not None and known >= self._judge.mark:
+            return None
+        return JudgedClaim(text, support.sentences, support.headings, str(claim.kind))
+
+    def _is_talk(self, text: str) -> bool:
+        """Return whether a line is short, and has no digit, link, code or new name."""
+        if len(text) > _LONGEST_TALK or self._draft.tally.talk >= _MOST_TALK:
+            return False
+        if any(map(str.isdigit, text)) or code_in(text) or self._leads_away(text):
+            return False
+        if language_of(text) in _NOUNS_HAVE_CAPITALS:
+            return self._is_own(text)
+        said = " ".join([*self._given, *(p.text for p in self._task.passages())]).casefold()
+        return self._is_own(text) and all(n.casefold() in said for n in _NAMED.findall(text))
+
+    def _leads_away(self, text: str) -> bool:
+        known = [*self._given, *(passage.text for passage in self._task.passages())]
+        return adds_link(text, known)
+
+    def _is_own(self, text: str) -> bool:
+        """Return whether a text repeats nothing of the words of the staff to the model."""
+        return self._secret.isdisjoint({*_runs(text), *_codes(text)})
+
+    def _repeats_others(self, text: str) -> bool:
+        """Return whether a text that cites nothing repeats words that are not the course's.
+
+        Such words are shown with their origin, or not at all.
+        """
+        return not self._others[_SHORT_RUN].isdisjoint(_runs(text, _SHORT_RUN))
+
+    def _is_theirs(self, text: str, support: Support) -> bool:
+        """Return whether a fact is made of others' words, and rests on sentences without them."""
+        long, short = (
+            (
+                self._others[length] - {r for s in support.sentences for r in _runs(s, length)},
+                {*_runs(text, length)},
+            )
+            for length in (_RUN, _SHORT_RUN)
+        )
+        return bool(long[0] & long[1]) or (bool(short[1]) and short[1] <= short[0])
+
+    def _settle(self, one: _Waiting) -> None:
+        """Show a claim, or take note that it is not shown."""
+        draft, tally = self._draft, self._draft.tally
+        if one.claim.kind is ClaimKind.LEAD and one.why is None:
+            self._group, self._has_items = [one], False
+            return
+        if one.claim.kind in (ClaimKind.FACT, ClaimKind.QUESTION):
+            tally.written += 1
+        if one.is_item:
+            self._has_items = True
+        elif self._has_items:  # the list is over, and none of it was shown
+            self._group = []
+        if one.why is not None:
+            self._fall(one)
+            return
+        group, self._group = self._group, []
+        for before in group:
+            if before.claim.kind is ClaimKind.LEAD:
+                draft.add_lead(before.claim)
+            else:
+                draft.add_gap(before.claim)
+        draft.add_checked(one.claim, one.places)
+        tally.unjudged += not one.is_judged
+        self._last_shown_is_item = one.is_item
+
+    def _fall(self, one: _Waiting) -> None:
+        tally = self._draft.tally
+        # What staff hold back is not repeated to the model, though it wrote it.
+        text = "..." if one.why == Flaw.HELD_BACK else one.claim.text
+        tally.note_fallen(Fallen(text, one.why or ""), one.claim.kind)
+        logger.debug("a claim was taken out: %s", one.why)
+        if not one.is_item:
+            self._group = []
+        elif self._last_shown_is_item and not self._group:
+            self._draft.add_gap(one.claim)
+        else:
+            self._group.append(one)
 
 
-def _flaw_of_form(claim: Claim, quotes: Sequence[QuotedPassage]) -> Flaw | None:
-    """Return what is wrong with how a claim cites."""
-    if claim.cites_unknown:
-        return Flaw.INVENTED_QUOTE
-    if not claim.quotes:
-        return Flaw.UNCITED
-    return None if quotes and claim.text.strip() else Flaw.INVENTED_QUOTE
+def _setting_of(task: GenerationTask) -> Setting:
+    """Return what a judge reads of the conversation."""
+    said = [
+        f"Student: {turn.user_input}\nAnswer: {without_markers(turn.agent_response.response_text)}"
+        for turn in task.history[-2:]
+    ]
+    given = task.selected_text or ""
+    question = "" if task.question == EXPLAIN_QUOTE else task.question
+    return Setting(question or "Explain this.", given, "\n".join(said)[-_BEFORE:])
 
 
-def _is_item(claim: Claim) -> bool:
-    return claim.lead is not None and not claim.lead.isspace()
+def _words_of_others(task: GenerationTask, length: int) -> set[tuple[str, ...]]:
+    """Return the runs of words of untrusted passages and quotes that nobody else has."""
+    own, others = [task.question], [task.selected_text or "", *(m.text for m in task.thread)]
+    for passage in task.passages():
+        (own if passage.chunk.is_trusted else others).append(passage.text)
+    found = {run for text in others for run in _runs(text, length)}
+    return found - {run for text in own for run in _runs(text, length)}
+
+
+def _codes(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words with digits in them, such as a password or a canary."""
+    return ((word.casefold(),) for word in _CODE.findall(text))
+
+
+def _runs(text: str, length: int = _RUN) -> Iterator[tuple[str, ...]]:
+    words = [word.casefold() for word in _WORD.findall(text)]
+    return (tuple(words[n : n + length]) for n in range(len(words) - length + 1))
+
+
+async def judge_passages(
+    context: AnswerContext, draft: AnswerDraft, task: GenerationTask, judge: Judge
+) -> Verdict | None:
+    """Return whether the book's own words, as shown, give what is asked; None: not known."""
+    if not draft.tally.released or task.question == EXPLAIN_QUOTE or context.again is not None:
+        return None
+    setting = _setting_of(task)
+    until = time.monotonic() + judge.wait
+    return await judge.answers(without_markers(draft.text), setting, context.note_judge, until)

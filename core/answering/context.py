@@ -92,8 +92,14 @@ class AnswerContext:
     """Answers of the staff that a model may read, and cite, besides the book."""
     guards: list[Callable[[str], bool]] = field(default_factory=list)
     """Each returns whether a sentence of the answer may be shown, whichever writer wrote it."""
+    held_back: list[str] = field(default_factory=list)
+    """What an answer must not give away, such as an assignment; the judge is asked, and nothing of
+    a model's answer is shown before."""
     in_vain: int = 0
     """Claims of a model whose answer came to nothing."""
+    may_write: bool = False
+    """Whether a model is to write the answer, budget permitting: it then reads all that is asked,
+    and nothing is answered before it."""
     reservation: Reservation | None = None
     """What its budgets hold for it; None: no model may be asked."""
     again: ShownAgain | None = None
@@ -177,7 +183,7 @@ class AnswerContext:
 
     def note_judge(self, end: ChatEnd) -> None:
         """Count a call of a judging model."""
-        self.calls.append(call_of(end))
+        self.calls.append(call_of(end, is_judging=True))
 
     def may_show(self, sentence: str) -> bool:
         """Return whether no guard holds a sentence of the answer back."""

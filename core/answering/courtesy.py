@@ -19,14 +19,14 @@ class CourtesyStage:
         self._embedder = embedder
 
     async def run(self, context: AnswerContext) -> AgentResponse | None:
-        """Return the friendly sentence; None: there is something to answer.
+        """Return the friendly sentence; None: there is something to answer, or a model to do it.
 
         What comes with a message, such as a quote or a thread, may be the question.
         """
         request = context.request
         comes_with = context.quote or request.thread_messages or request.unread
         is_chosen = request.again is not None or request.verified_answer is not None
-        if comes_with or is_chosen:
+        if comes_with or is_chosen or context.may_write:
             return None
         if not await is_courtesy_alone(request.query_text, self._embedder):
             return None

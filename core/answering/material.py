@@ -1,12 +1,14 @@
 """What an answer may be made of: the evidence of its search, and what is found later."""
 
 from collections.abc import Iterator, Sequence
-from uuid import UUID
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from core.generation.base import Passage
 from core.models import ChunkState, ConversationTurn, RetrievedChunk
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
+from core.text.characters import visible
+from core.text.tokens import count_tokens
 
 
 class Material:
@@ -27,13 +29,46 @@ class Material:
 
     @property
     def text(self) -> str:
-        """All that a writer reads."""
+        """All that a writer reads of the course."""
         parts = zip(self.chunks, self.reads, strict=True)
-        return "\n\n".join(chunk.content_text[start:end] for chunk, (start, end) in parts)
+        return "\n\n".join(
+            chunk.content_text[start:end] for chunk, (start, end) in parts if not chunk.is_askers
+        )
 
     def contents(self) -> Iterator[str]:
-        """Yield the whole text of every chunk that may be cited or was found."""
-        return (chunk.content_text for chunk in (*self.chunks, *self._found))
+        """Yield the whole text of every chunk of the course that may be cited or was found."""
+        chunks = (*self.chunks, *self._found)
+        return (chunk.content_text for chunk in chunks if not chunk.is_askers)
+
+    def take_given(self, words: str, place: str, course_id: str) -> Passage | None:
+        """Take up what a person wrote, so that it may be cited; None: there is nothing to read.
+
+        Args:
+            words: The question, a quote, or pasted text.
+            place: What it is called in a footnote.
+            course_id: Of the course that it was asked in.
+        """
+        shown = visible(words).strip()
+        if not shown:
+            return None
+        name = uuid5(NAMESPACE_URL, f"urn:glossator:asker:{course_id}:{shown}")
+        chunk = RetrievedChunk(
+            chunk_id=name,
+            course_id=course_id,
+            document_id=name,
+            generation=self._retrieval.generation or UUID(int=0),
+            content_text=shown,
+            source_file=place,
+            page_title=place,
+            chunk_index=0,
+            total_chunks=1,
+            token_count=count_tokens(shown),
+            char_start=0,
+            char_end=len(shown),
+            metadata={"asker": 1},
+            similarity_score=1.0,
+        )
+        return Passage(self._take_up(chunk, 0, len(shown)), chunk, shown)
 
     def widen(self, excerpts: Sequence[Excerpt]) -> None:
         """Let a writer read more of what was found; what it has keeps its number."""
@@ -47,7 +82,7 @@ class Material:
         """
         for chunk in turn.agent_response.grounding_chunks:
             is_current = chunk.generation == self._retrieval.generation
-            if is_current and chunk.verified_on is None:
+            if is_current and chunk.verified_on is None and not chunk.is_askers:
                 kept = chunk.model_copy(update={"state": ChunkState.RETRIEVED})
                 self._take_up(kept, 0, len(kept.content_text))
                 self._found.append(kept)

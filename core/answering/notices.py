@@ -29,8 +29,6 @@ def notices(
     if is_unreadable and outcome is not Outcome.ABSTAINED:
         yield other_language(retrieval.language)
     yield from _of_search(request, outcome, retrieval)
-    if tally.poisoned:
-        yield text("notice-planted")
     if outcome is not Outcome.ABSTAINED:
         yield from _of_draft(request, outcome, tally, is_misquoted=is_misquoted)
 
@@ -61,12 +59,6 @@ def _of_draft(
     within = request.section_filter is not None
     if tally.instead_of is Emptiness.NOTHING_HELD:
         yield text("notice-nothing-held")
-    if tally.unchecked:
-        yield text("notice-unchecked")
-    elif tally.translated:
-        yield text("notice-translated")
-    elif tally.by_words_only:
-        yield text("notice-checked-by-words")
     if tally.cut_short:
         yield text("notice-cut-short")
     if tally.instead_of is Emptiness.REFUSED:
@@ -75,7 +67,9 @@ def _of_draft(
         yield text("notice-closest-within") if within else text("notice-closest")
     elif tally.not_covered:
         yield text("notice-partly-covered-within") if within else text("notice-partly-covered")
+    elif tally.fallen:
+        yield text("notice-left-out", count=len(tally.fallen))
     elif tally.supported_share < WELL_SUPPORTED:
-        yield text("notice-left-out")
+        yield text("notice-left-out", count=tally.dropped)
     elif outcome is Outcome.PARTIAL and not is_misquoted:
         yield text("notice-closest-within") if within else text("notice-closest")

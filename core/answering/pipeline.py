@@ -4,30 +4,31 @@
    book is searched: one may answer by itself, or say how the pipeline goes on.
 2. The book is searched.
 3. A model writes where it may be paid for. Each claim is checked before it is shown, by the guards
-   of the early stages too.
+   of the early stages too. Where the answer does not stand without what fell, the model is told so,
+   and writes once more.
 4. Where no model may write, or its draft comes to nothing, the book's own words are shown.
-5. A judging model is asked once whether the answer answers the question, where it may be paid for
-   and no model has failed.
+5. The judge is asked once whether the answer gives what is asked.
 
 All state is in one `AnswerContext`, and one rule takes text back: `AnswerContext.show`.
 """
 
 import asyncio
 import logging
+import math
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 
 from core.answering.answer import AnswerDraft
 from core.answering.assurance import Emptiness
-from core.answering.checks import DraftChecks
+from core.answering.checks import BookWords, ModelClaims, judge_passages
 from core.answering.context import AnswerContext
 from core.answering.events import AgentEvent, AnswerEvent, SectionsFound
 from core.answering.search import search
 from core.answering.spending import Spending
 from core.answering.stages import EarlyStage, run_early
-from core.answering.task import carries, second_look, task_of
+from core.answering.task import carry_evidence, second_look, task_of
 from core.errors import (
     GenerationError,
     ServiceError,
@@ -36,20 +37,43 @@ from core.errors import (
     UnknownSection,
     VectorIndexError,
 )
-from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall
+from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall, Revision
 from core.generation.times import AnswerTimes
 from core.grounding.confidence import is_close, is_covered, located_of, outcome_of
+from core.grounding.judge import Judge
 from core.grounding.languages import is_in_another_language
-from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
-from core.models import EXPLAIN_QUOTE, EXTRACTIVE, AgentResponse, Outcome, ResponseState, now
+from core.models import EXTRACTIVE, AgentResponse, Outcome, ResponseState, now
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
-from core.runtime.pauses import Pauses
+from core.text.links import without_markers
 from core.verified_answers.prompt_passages import passage_of
 
 logger = logging.getLogger(__name__)
+
+_GIVES_AWAY_FROM = 0.5
+"""The judge's probability from which an answer is not shown."""
+_LEAST_TO_REVISE = 4.0
+"""Seconds of an answer's time that a second draft needs."""
+
+JudgeOf = Callable[[str, str | None], Judge | None]
+"""Returns the judge of a course's answers, by the course's id and the model that writes them, if
+one does; None: the course has none."""
+
+
+@dataclass
+class _Writing:
+    """A model's answer while it is written: its draft, and who judges it."""
+
+    context: AnswerContext
+    draft: AnswerDraft
+    judge: Judge | None = None
+    until: float = math.inf
+    """The `time.monotonic()` at which the answer has to be complete."""
+    verdicts: dict[tuple[str, tuple[str, ...]], float] = field(default_factory=dict)
+    """What the judge said of claims, by text and sentences."""
+    claims: ModelClaims = field(init=False)
 
 
 class Pipeline:
@@ -61,7 +85,7 @@ class Pipeline:
         retriever: Retriever,
         generator: Generator,
         fallback: Generator,
-        checker: SupportChecker,
+        judge_of: JudgeOf,
         spending: Spending,
         request_tokens: int | None,
         times: AnswerTimes,
@@ -70,7 +94,7 @@ class Pipeline:
         self._retriever = retriever
         self._generator = generator
         self._fallback = fallback
-        self._checker = checker
+        self._judge_of = judge_of
         self._spending = spending
         self._request_tokens = request_tokens
         self._times = times
@@ -88,6 +112,7 @@ class Pipeline:
             context: What is asked, and the conversation before it.
             searching: The search, where it is under way already.
         """
+        context.may_write = self._is_written(context)
         try:
             if (early := await run_early(self._stages, context)) is not None:
                 yield early
@@ -116,24 +141,26 @@ class Pipeline:
         Raises:
             GenerationError: when the book's own words cannot be chosen.
         """
-        instead_of, is_judged = None, not self._is_written(context)
+        context.may_write = self._is_written(context)
+        instead_of, has_failed = None, False
         if await self._may_ask_model(context):
-            draft = AnswerDraft(context.retrieval, by_model=True)
+            writing = _Writing(context, AnswerDraft(context.retrieval, by_model=True))
             try:
-                async with aclosing(self._write(context, draft, self._generator)) as events:
+                async with aclosing(self._write(writing)) as events:
                     async for event in events:
                         yield event
             except GenerationError as error:
-                _note_failure(context, draft, error)
+                has_failed = True
+                _note_failure(context, writing.draft, error)
             else:
+                draft = writing.draft
                 if (instead_of := draft.emptiness) is None:
                     yield self._finished(context, draft)
                     return
                 _note_emptiness(context, draft, instead_of)
-                is_judged = instead_of is Emptiness.NOTHING_HELD
         draft = AnswerDraft(context.retrieval, instead_of=instead_of)
-        writing = self._write(context, draft, self._fallback, is_judged=is_judged)
-        async with aclosing(writing) as events:
+        quoting = self._quote(context, draft, is_judged=not has_failed)
+        async with aclosing(quoting) as events:
             async for event in events:
                 yield event
         yield self._finished(context, draft)
@@ -180,54 +207,158 @@ class Pipeline:
         """Return whether a model writes: the course wants one, and it may be paid for."""
         return self._is_written(context) and await self._spending.allows(context)
 
-    async def _may_judge(self, context: AnswerContext, checker: SupportChecker) -> bool:
-        """Return whether a judging model may be asked of a whole answer: there is one to pay."""
-        return checker.reads_answers and await self._spending.allows(context, quietly=True)
-
     def _is_written(self, context: AnswerContext) -> bool:
         """Return whether a model is to write the answer."""
         is_wanted = context.configuration.model_name != EXTRACTIVE
         return self._generator is not self._fallback and is_wanted
 
-    async def _write(
-        self,
-        context: AnswerContext,
-        draft: AnswerDraft,
-        writer: Generator,
-        *,
-        is_judged: bool = True,
+    async def _quote(
+        self, context: AnswerContext, draft: AnswerDraft, *, is_judged: bool
     ) -> AsyncGenerator[AnswerEvent, None]:
-        """Yield what may be shown of one writer's draft, as it grows.
+        """Yield the book's own words, as they are chosen.
 
         Args:
-            is_judged: Whether a judging model may be asked: always of what a model writes.
+            is_judged: Whether the course's judge may be asked whether they give what is asked.
+
+        Raises:
+            GenerationError: when they cannot be chosen.
+        """
+        carry_evidence(context, draft)
+        draft.open(context.asked)
+        for event in context.show(draft.text):
+            yield event
+        if not self._is_worthwhile(context, draft):
+            return
+        draft.author = _author(self._fallback, context)
+        task = self._task(context, draft)
+        words = BookWords(context, draft, task)
+        until = time.monotonic() + self._times.whole
+        async with aclosing(self._fallback.generate(task)) as parts:
+            while (part := await _next(parts, until)) is not None:
+                words.take(part)
+                for event in context.show(draft.text):
+                    yield event
+        judge = self._judge_of(context.request.course_id, None) if is_judged else None
+        if judge and await self._spending.allows(context, quietly=True):
+            draft.tally.relevance = await judge_passages(context, draft, task, judge)
+
+    async def _write(self, writing: "_Writing") -> AsyncGenerator[AnswerEvent, None]:
+        """Yield what may be shown of a model's answer as it grows, and let it write once more.
 
         Raises:
             GenerationError: when the writer fails, takes too long, or lets nothing pass in time.
         """
-        asks_again = carries(context, draft)
-        _check_quote(draft)
+        context, draft = writing.context, writing.draft
+        carry_evidence(context, draft)
         draft.open(context.asked)
         for event in context.show(draft.text):
             yield event
-        if not self._is_worthwhile(context, draft, asks_again=asks_again):
+        draft.material.widen([*await self._paragraphs(context), *_said_by_staff(context)])
+        writing.until = time.monotonic() + self._times.whole
+        writing.judge = self._judge_of(context.request.course_id, context.configuration.model_name)
+        is_read_first = bool(context.held_back) and writing.judge is not None
+        async with aclosing(self._drafted(writing, draft)) as events:
+            async for delta in events:
+                yield delta
+        if self._is_revised(writing):
+            await self._revise(writing)
+        if is_read_first and await self._gives_away(writing):
+            writing.draft = AnswerDraft(context.retrieval, by_model=True)
+            writing.draft.author = draft.author
             return
-        if draft.by_model:
-            draft.material.widen([*await self._paragraphs(context), *_said_by_staff(context)])
-        draft.author = _author(writer, context)
-        task = self._task(context, draft)
-        until = time.monotonic() + self._times.whole
-        checker = self._checker.for_answer(context.request.course_id, until) if is_judged else None
-        checks = DraftChecks(context, draft, task, checker if draft.by_model else None)
-        async with aclosing(_offered(writer, task, until, draft, checks)) as parts:
-            async for part in parts:
-                await checks.take(part)
-                for event in context.show(draft.text):
-                    yield event
-        if checker and await self._may_judge(context, checker):
-            await checks.judge_whole(checker)
+        for shown in context.show(writing.draft.text):
+            yield shown
+        await writing.claims.judge_whole()
 
-    def _task(self, context: AnswerContext, draft: AnswerDraft) -> GenerationTask:
+    async def _drafted(
+        self, writing: "_Writing", draft: AnswerDraft, revision: Revision | None = None
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield what may be shown of one draft; the judge reads while the model writes."""
+        context = writing.context
+        draft.author = _author(self._generator, context)
+        task = self._task(context, draft, revision)
+        judge, until = writing.judge, writing.until
+        draft.tally.is_judged = judge is not None
+        claims = ModelClaims(context, draft, task, judge, until, writing.verdicts)
+        writing.claims = claims
+        parts = self._generator.generate(task)
+        reading: asyncio.Task[DraftPart | None] | None = asyncio.create_task(_after(parts))
+        judging: asyncio.Task[None] | None = None
+        try:
+            while reading or judging or claims.are_waiting:
+                if judging is None and claims.are_waiting:
+                    judging = asyncio.create_task(claims.judge_waiting())
+                is_late = task.deadline is not None and not draft.tally.is_begun and not judging
+                limit = min(until, task.deadline) if is_late and task.deadline else until
+                under_way = [one for one in (reading, judging) if one is not None]
+                done, _ = await asyncio.wait(
+                    under_way,
+                    timeout=max(limit - time.monotonic(), 0.0),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if not done:
+                    raise GenerationError("the writer let nothing pass in time")
+                if judging in done and judging is not None:
+                    judging = judging.result()
+                if reading in done and reading is not None:
+                    part = reading.result()
+                    if part is not None:
+                        claims.take(part)
+                    reading = None if part is None else asyncio.create_task(_after(parts))
+                claims.release()
+                if revision is None and not (context.held_back and judge):
+                    for event in context.show(draft.text):
+                        yield event
+        finally:
+            for one in (reading, judging):
+                if one is not None:
+                    one.cancel()
+                    await asyncio.gather(one, return_exceptions=True)
+            await parts.aclose()
+
+    async def _gives_away(self, writing: "_Writing") -> bool:
+        """Return whether the judge finds that the answer tells what staff hold back."""
+        context, judge = writing.context, writing.judge
+        if judge is None or writing.draft.emptiness is not None:
+            return False
+        said = without_markers(writing.draft.text)
+        for held_back in context.held_back:
+            likely = await judge.gives_away(said, held_back, context.note_judge, writing.until)
+            if likely is not None and likely >= _GIVES_AWAY_FROM:
+                logger.info("an answer of %s gives away what staff hold back", judge.name)
+                return True
+        return False
+
+    def _is_revised(self, writing: "_Writing") -> bool:
+        """Return whether a second draft is worth it, and there is the time for it."""
+        has_time = writing.until - time.monotonic() >= _LEAST_TO_REVISE
+        return writing.draft.tally.needs_revision and has_time
+
+    async def _revise(self, writing: "_Writing") -> None:
+        """Let the model write again without what fell; the better draft is the answer.
+
+        A second draft that fails leaves the first one as it is.
+        """
+        first, claims = writing.draft, writing.claims
+        revision = Revision(without_markers(first.text), tuple(first.tally.fallen))
+        second = AnswerDraft(writing.context.retrieval, by_model=True, material=first.material)
+        second.open(writing.context.asked)
+        try:
+            async with aclosing(self._drafted(writing, second, revision)) as events:
+                async for _ in events:
+                    pass
+        except GenerationError as error:
+            logger.info("the second draft failed, the first one stays: %s", error)
+        if second.tally.is_better_than(first.tally):
+            second.calls = [*first.calls, *second.calls]
+            writing.draft = second
+        else:
+            first.calls += second.calls
+            writing.claims = claims
+
+    def _task(
+        self, context: AnswerContext, draft: AnswerDraft, revision: Revision | None = None
+    ) -> GenerationTask:
         def report(call: ModelCall) -> None:
             draft.note_call(call)
             context.calls.append(call)
@@ -240,6 +371,7 @@ class Pipeline:
             report=report,
             token_limit=self._request_tokens,
             first_sentence=self._times.first_sentence,
+            revision=revision,
         )
 
     def _is_answerable(self, context: AnswerContext, draft: AnswerDraft) -> bool:
@@ -251,19 +383,14 @@ class Pipeline:
         is_foreign = is_in_another_language(context.asked.query_text, found.language)
         return found.signals.best_score >= context.mark or (draft.by_model and is_foreign)
 
-    def _is_worthwhile(
-        self, context: AnswerContext, draft: AnswerDraft, *, asks_again: bool
-    ) -> bool:
-        """Return whether anything is written: there may be an answer, or a quote to explain."""
+    def _is_worthwhile(self, context: AnswerContext, draft: AnswerDraft) -> bool:
+        """Return whether the book may answer in its own words, or a quote is explained."""
         signals = context.retrieval.signals
         best = outcome_of(located_of(signals), context.configuration)
         has_evidence = context.asked.score_threshold is None and context.retrieval.evidence
         is_near = bool(has_evidence) and is_close(signals, context.mark)
         may_answer = self._is_answerable(context, draft) or is_near
-        is_promising = may_answer and best is not Outcome.ABSTAINED
-        if draft.quote_is_planted and context.asked.query_text == EXPLAIN_QUOTE:
-            is_promising = False  # there is nothing to explain
-        return draft.stands_in_book or is_promising or (asks_again and draft.by_model)
+        return draft.stands_in_book or (may_answer and best is not Outcome.ABSTAINED)
 
     async def _paragraphs(self, context: AnswerContext) -> Sequence[Excerpt]:
         """Return what a model reads of the evidence; the excerpts where there is no more."""
@@ -304,32 +431,9 @@ def _author(writer: Generator, context: AnswerContext) -> str:
     return writer.name if writer.name == EXTRACTIVE or named is None else named
 
 
-async def _offered(
-    writer: Generator,
-    task: GenerationTask,
-    until: float,
-    draft: AnswerDraft,
-    checks: DraftChecks,
-) -> AsyncGenerator[DraftPart, None]:
-    """Yield what a writer offers; what its judge is too busy for, such as with it, at its end.
-
-    Raises:
-        GenerationError: when the writer fails, or at the time `until` of `time.monotonic()`; at
-            `task.deadline` as long as there is no claim.
-    """
-    held, pauses = deque[DraftPart](), Pauses()
-    async with aclosing(writer.generate(task)) as parts:
-        while True:
-            await pauses.take_one_if_due()
-            is_late = task.deadline is not None and not (held or draft.tally.released)
-            limit = min(until, task.deadline) if is_late and task.deadline else until
-            if (part := await _next(parts, limit)) is None:
-                break
-            held.append(part)
-            while held and checks.are_free:
-                yield held.popleft()
-    for part in held:
-        yield part
+async def _after(parts: AsyncGenerator[DraftPart, None]) -> DraftPart | None:
+    """Return the next part; None at the end."""
+    return await anext(parts, None)
 
 
 async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:
@@ -343,12 +447,3 @@ async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPa
             return await anext(parts, None)
     except TimeoutError as error:
         raise GenerationError("the writer let nothing pass in time") from error
-
-
-def _check_quote(draft: AnswerDraft) -> None:
-    """Take note when the quote, or something in the chunk that it stands in, was planted."""
-    for chunk, part in draft.quoted_passages():
-        if part.planted.spans:
-            draft.leave_out(chunk)
-        if part.planted.touches(part.start, part.end):
-            draft.quote_is_planted = True

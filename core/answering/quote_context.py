@@ -2,7 +2,6 @@
 
 import re
 
-from core.grounding.planted import planted_in
 from core.grounding.quoting import QuotedPassage
 from core.models import Chunk, QuoteLocation, RetrievedChunk
 
@@ -22,18 +21,14 @@ def titles_of(chunk: Chunk) -> tuple[str, ...]:
     return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
 
 
-def quoted_part(chunk: RetrievedChunk, location: QuoteLocation, language: str) -> QuotedPassage:
-    """Return the part of a chunk that a quote was found in, with the stops after it.
-
-    Args:
-        language: The book's.
-    """
+def quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage:
+    """Return the part of a chunk that a quote was found in, with the stops after it."""
     text = chunk.content_text
     start = max((location.char_start or 0) - chunk.char_start, 0)
     end = min((location.char_end or 0) - chunk.char_start, len(text))
     closing = _CLOSING.match(text, end)
     end = closing.end() if closing else end
-    return QuotedPassage(text, start, end, titles_of(chunk), planted_in(chunk, language))
+    return QuotedPassage(text, start, end, titles_of(chunk))
 
 
 def is_short(quote: str | None) -> bool:

@@ -63,11 +63,16 @@ async def _find(retriever: Retriever, context: AnswerContext) -> Retrieval:
 
 
 async def _notice_again(retriever: Retriever, context: AnswerContext) -> None:
-    """Take note when the answer before is wanted shorter or longer, or its place alone."""
+    """Take note when the answer before is wanted shorter or longer, or its place alone.
+
+    A model understands such words by itself; of its answers only a press of a button says so.
+    """
     said, asked = context.said_here, context.request
     if not said or said[-1].outcome not in _ANSWERED or context.quote is not None:
         return
-    kind = asked.again or await retriever.wanted_again(asked.course_id, asked.query_text)
+    kind = asked.again
+    if kind is None and not context.may_write:
+        kind = await retriever.wanted_again(asked.course_id, asked.query_text)
     if kind:
         context.see_again(kind)
 

@@ -1,14 +1,16 @@
 """What a question may spend on models, and what it spent."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from core.answering.context import AnswerContext
 from core.errors import StoreError
+from core.generation.base import ModelCall
 from core.i18n import text
 from core.storage.budgets.pricing import Prices
 from core.storage.budgets.reservations import Reservation
-from core.storage.budgets.store import TokenBudgets
+from core.storage.budgets.store import TokenBudgets, Tokens
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class Spending:
                 response_tokens=sum(call.response_tokens for call in calls),
                 cached_tokens=sum(call.cached_tokens for call in calls),
                 calls=len(calls),
+                judging=_judging(calls),
             )
         except StoreError:
             logger.exception("the tokens used could not be counted")
@@ -88,3 +91,13 @@ class Spending:
         ]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if known and len(known) == len(costs) else None
+
+
+def _judging(calls: Sequence[ModelCall]) -> Tokens:
+    """Return what of some calls went into judging what others wrote."""
+    judging = [call for call in calls if call.is_judging]
+    return Tokens(
+        sum(call.query_tokens for call in judging),
+        sum(call.response_tokens for call in judging),
+        len(judging),
+    )

@@ -1,13 +1,19 @@
 """What a writer is given: the question, the evidence, and what of the turns before it needs."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from core.answering.answer import AnswerDraft
 from core.answering.context import AnswerContext
-from core.generation.base import GenerationTask, ModelCall, Passage, Search, TaskPart
-from core.grounding.planted import planted_in
-from core.models import AgentToolCall, RetrievalToolInput
+from core.generation.base import (
+    GenerationTask,
+    ModelCall,
+    Passage,
+    Revision,
+    Search,
+    TaskPart,
+)
+from core.i18n import text
+from core.models import EXPLAIN_QUOTE, AgentToolCall, RetrievalToolInput
 from core.retrieval.retriever import Retriever
 
 _SECOND_LOOK = 1_500
@@ -16,12 +22,33 @@ _SMALL_WINDOW_SHARE = 8
 """In a small window it is this part of it."""
 
 
-def carries(context: AnswerContext, draft: AnswerDraft) -> bool:
-    """Return whether the question may be about the last answer, whose evidence is kept."""
-    is_here = draft.by_model and bool(context.turns) and context.request.section_filter is None
-    if not is_here and context.again is None:
-        return False
-    return draft.carry(context.turns[-1]) and (context.retrieval.leans or context.again is not None)
+def carry_evidence(context: AnswerContext, draft: AnswerDraft) -> None:
+    """Keep what the last answer cited within reach of a model, or of an answer shown again."""
+    if context.turns and (context.again is not None or (draft.by_model and context.said_here)):
+        draft.carry(context.turns[-1])
+
+
+def _asker_texts(context: AnswerContext, draft: AnswerDraft) -> dict[str, Passage]:
+    """Return what people gave that a model may cite: what was asked, quoted and pasted."""
+    request = context.request
+    own, quoted = text("answer-asker-message"), text("answer-asker-quote")
+    given = {} if request.query_text == EXPLAIN_QUOTE else {request.query_text: own}
+    has_place = context.retrieval.quote_location is not None
+    if context.quote is not None and has_place and not draft.stands_in_book:
+        given[context.quote] = quoted
+    for turn in context.turns:
+        if turn.user_input != EXPLAIN_QUOTE:
+            given.setdefault(turn.user_input, own)
+        if turn.selected_text:
+            given.setdefault(turn.selected_text, quoted)
+    for message in request.thread_messages:
+        if message.by_asker:
+            given.setdefault(message.text, own)
+    taken = {
+        words: draft.material.take_given(words, place, request.course_id)
+        for words, place in given.items()
+    }
+    return {words: passage for words, passage in taken.items() if passage is not None}
 
 
 def task_of(
@@ -32,6 +59,7 @@ def task_of(
     report: Callable[[ModelCall], None],
     token_limit: int | None,
     first_sentence: float,
+    revision: Revision | None = None,
 ) -> GenerationTask:
     """Return the task of writing a draft.
 
@@ -40,15 +68,17 @@ def task_of(
         report: Called with each call of the writer's model.
         token_limit: What all calls for the question may use together.
         first_sentence: Seconds from the question on by which a model's first claim has to hold.
+        revision: What a model is told of its first draft; None: this is the first.
     """
     request, configuration, retrieval = context.asked, context.configuration, context.retrieval
     by_model, again = draft.by_model, context.again
-    is_alone = draft.quote_is_planted or (retrieval.without_quote and not by_model)
+    is_alone = retrieval.without_quote and not by_model
+    asker = _asker_texts(context, draft) if by_model else {}
     words = filter(None, (configuration.system_prompt, *context.instructions))
     wished = request.temperature
     return GenerationTask(
         question=context.request.query_text
-        if by_model and again
+        if by_model
         else retrieval.question or request.query_text,
         again=again.kind if again else None,
         shown=[one.agent_response.citations for one in again.since] if again else [],
@@ -61,11 +91,12 @@ def task_of(
         leans=retrieval.leans,
         in_order=retrieval.in_order,
         selected_text=None if is_alone else context.quote,
-        quote_location=None if draft.quote_is_planted else retrieval.quote_location,
+        quote_location=retrieval.quote_location,
         language=retrieval.language,
         statistics=retrieval.statistics,
         encode_terms=retrieval.encode_terms,
-        planted_in=partial(planted_in, language=retrieval.language),
+        asker=asker,
+        revision=revision,
         search=search,
         model=configuration.model_name,
         system_prompt="\n\n".join(words) or None,
@@ -75,7 +106,7 @@ def task_of(
         context_window=configuration.context_window,
         report=report,
         token_limit=token_limit,
-        deadline=context.clock.started + first_sentence if by_model else None,
+        deadline=context.clock.started + first_sentence if by_model and not revision else None,
     )
 
 

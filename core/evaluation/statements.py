@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from core.evaluation.agreement import stands_in, without_bullet
 from core.markdown.code import masked
 from core.models import CITATION_MARKER, AgentResponse, Outcome, QuoteStatus
-from core.text.lead_ins import leads_in
 from core.text.links import without_layout
 from core.text.sentences import sentences
 
@@ -77,10 +76,14 @@ def _parts(
 def _cut(text: str, passages: tuple[CitedPassage, ...], question: str) -> Iterator[Statement]:
     said = [without_bullet(sentence) for sentence in sentences(text)]
     said = [sentence for sentence in said if any(map(str.isalnum, sentence))]
-    topic = " ".join((question, *(passage.chunk for passage in passages)))
     for sentence in said[:-1]:
         quoting = tuple(passage for passage in passages if stands_in(sentence, passage.quote))
-        if quoting or not passages or not leads_in(sentence, topic):
+        if quoting or not passages or not _leads_in(sentence):
             yield Statement(sentence, quoting)
     if said:
         yield Statement(said[-1], passages)
+
+
+def _leads_in(sentence: str) -> bool:
+    """Return whether a line announces what comes after it."""
+    return sentence.rstrip("*_ ").endswith((":", "："))

@@ -1,12 +1,12 @@
 """The Protocol every writer of answers speaks, what it is given and what it gives back."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from core.index.terms import TermStatistics, no_terms
 from core.models import (
-    EXPLAIN_QUOTE,
     Again,
     AnswerLength,
     Citation,
@@ -17,7 +17,6 @@ from core.models import (
     ThreadMessage,
 )
 from core.providers.base import ChatEnd, ignore
-from core.text.planted import NOTHING_PLANTED, Planted
 
 LONGEST_COMPARED = 1_000
 """Characters of a question or quote that sentences are compared with."""
@@ -50,9 +49,11 @@ class ModelCall:
     """The table of models whose service was asked; empty: of none."""
     cached_tokens: int = 0
     """How many of those read the service had kept from an earlier call."""
+    is_judging: bool = False
+    """Whether it judged what another call wrote."""
 
 
-def call_of(end: ChatEnd) -> ModelCall:
+def call_of(end: ChatEnd, *, is_judging: bool = False) -> ModelCall:
     """Return what a reply used."""
     return ModelCall(
         end.model,
@@ -60,6 +61,7 @@ def call_of(end: ChatEnd) -> ModelCall:
         end.response_tokens,
         service=end.service,
         cached_tokens=end.cached_tokens,
+        is_judging=is_judging,
     )
 
 
@@ -68,14 +70,6 @@ Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]
 
 Raises RequestError when the arguments name what does not exist, ServiceError on an outage.
 """
-
-FindPlanted = Callable[[RetrievedChunk], Planted]
-"""Returns what of a chunk commands a machine, and so is neither read to a model nor shown."""
-
-
-def trust(chunk: RetrievedChunk) -> Planted:
-    """Take all of a chunk for the book's."""
-    return NOTHING_PLANTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +83,23 @@ class TaskPart:
     """The chunks of the evidence that it is answered from; empty: the book says nothing of it."""
     before: str | None = None
     """What of the question it leans on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """A claim of a first draft that was not shown, and why, in words for its writer."""
+
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a writer is told when it writes its answer once more."""
+
+    written: str
+    """The first draft, as plain text."""
+    fallen: tuple[Fallen, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +137,11 @@ class GenerationTask:
     """How rare the words of the book are; empty: every word counts alike."""
     encode_terms: Callable[[str], Sequence[int]] = field(default=no_terms, compare=False)
     """Gives the term ids of a text in the book's language, each once."""
-    planted_in: FindPlanted = field(default=trust, compare=False)
+    asker: Mapping[str, Passage] = field(default_factory=dict)
+    """For a model: the texts that people gave, such as the question or pasted code, each as a
+    passage that may be cited by its numbers."""
+    revision: Revision | None = None
+    """For a model: its first draft, and what of it fell."""
     search: Search | None = field(default=None, compare=False)
     """None: there is no second look."""
     model: str | None = None
@@ -147,22 +162,12 @@ class GenerationTask:
     deadline: float | None = None
     """`time.monotonic()` by which the first claim has to be there."""
 
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The question and what it rests on; our own words for "explain this" are neither."""
-        texts = [self.question, self.selected_text]
-        if self.history:
-            texts.append(f"{self.history[-1].user_input} {self.question}")
-        told = [text for text in texts if text]
-        if self.selected_text:
-            told = [text for text in told if text != EXPLAIN_QUOTE]
-        return tuple(text[:LONGEST_COMPARED] for text in told)
-
     def passages(self) -> Iterator[Passage]:
-        """Yield what there is to read, in the order of the chunk numbers."""
+        """Yield what there is to read of the course, in the order of the chunk numbers."""
         for number, chunk in enumerate(self.evidence):
-            start, end = self.reads[number] if self.reads else (0, len(chunk.content_text))
-            yield Passage(number, chunk, chunk.content_text[start:end], start)
+            if not chunk.is_askers:
+                start, end = self.reads[number] if self.reads else (0, len(chunk.content_text))
+                yield Passage(number, chunk, chunk.content_text[start:end], start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,22 +180,35 @@ class QuotedWords:
     """Where they begin in the chunk's text."""
 
 
+class ClaimKind(StrEnum):
+    """What a claim is, and so what it has to rest on."""
+
+    FACT = "fact"
+    """Says what numbered sentences say, of the book or of the asker."""
+    LEAD = "lead"
+    """Ends in a colon and announces what comes after it."""
+    EXAMPLE = "example"
+    """The writer's own example, shown as such."""
+    QUESTION = "question"
+    """Asks the student something: a quiz, or what was meant."""
+    TALK = "talk"
+    """Says nothing about the subject: a greeting, an offer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of a draft with the words it rests on; nothing of it is judged yet."""
+    """One statement of a draft with the words it rests on; nothing of it is judged yet."""
 
     text: str
     quotes: tuple[QuotedWords, ...] = ()
     """Empty: the writer gave no source for it."""
+    kind: ClaimKind = ClaimKind.FACT
     lead: str | None = None
     """The layout in front of it, such as a paragraph break or a bullet; None: no wish."""
     heading: str | None = None
     """The section of the book that stands above it; None: it goes on below the one before."""
     part: str | None = None
     """The part of the question that begins to be answered with it; None: it goes on."""
-    example: bool = False
-    """Whether it is the writer's own example: nothing of the book carries it, and it is shown
-    as such."""
     cites_unknown: bool = False
     """Whether it names a sentence that there is not."""
 
@@ -208,14 +226,7 @@ class CutShort:
     """The writer reached its limit of tokens in mid-answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlantedTextLeftOut:
-    """Of a passage that would have been quoted, something is not, since it was planted."""
-
-    chunk_number: int
-
-
-DraftPart = Claim | NotCovered | CutShort | PlantedTextLeftOut
+DraftPart = Claim | NotCovered | CutShort
 
 
 class Generator(Protocol):

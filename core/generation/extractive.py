@@ -11,7 +11,6 @@ from core.generation.base import (
     DraftPart,
     GenerationTask,
     NotCovered,
-    PlantedTextLeftOut,
     TaskPart,
 )
 from core.generation.passages.again import instead, most_words_of, without_shown
@@ -21,7 +20,6 @@ from core.generation.passages.scoring import rank, says_again
 from core.generation.passages.showing import claims_of
 from core.generation.passages.windows import MOST_WORDS, Window, beginning, choose
 from core.models import AnswerLength
-from core.text.planted import NOTHING_PLANTED, Planted
 
 
 class ExtractiveGenerator:
@@ -40,7 +38,7 @@ class ExtractiveGenerator:
         self._most_words = most_words
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
-        """Yield where something planted is left out, then each passage as a claim.
+        """Yield each passage as a claim.
 
         Raises:
             GenerationError: when the sentences cannot be embedded.
@@ -49,12 +47,12 @@ class ExtractiveGenerator:
         try:
             written = await self._in_parts(task, most)
             if not written:
-                windows, poisoned = await self._choose(task, most)
-                written = [*map(PlantedTextLeftOut, poisoned), *claims_of(windows, task.evidence)]
+                windows = await self._choose(task, most)
+                written = [*claims_of(windows, task.evidence)]
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
         if again := instead(task, written):
-            written = [*(one for one in written if isinstance(one, PlantedTextLeftOut)), *again]
+            written = [*again]
         for one in written:
             yield one
 
@@ -65,50 +63,22 @@ class ExtractiveGenerator:
         for place, part in enumerate(task.parts):
             left = sum(bool(other.numbers) for other in task.parts[place:])
             own = _of_part(task, place)
-            windows, poisoned = await self._choose(own, room // max(left, 1))
+            windows = await self._choose(own, room // max(left, 1))
             pieces = [piece for window in windows for piece in window.pieces]
             if shown & {piece.place for piece in pieces}:
                 return []
             shown |= {piece.place for piece in pieces}
             room -= sum(piece.words for piece in pieces)
-            drafts += [PlantedTextLeftOut(part.numbers[number]) for number in poisoned]
             drafts += _answers(part, claims_of(windows, own.evidence))
         return drafts
 
-    async def _choose(self, task: GenerationTask, most: int) -> tuple[list[Window], list[int]]:
-        """Return what answers best, chosen again for as long as some of it was planted.
-
-        With it come the numbers of the chunks that lost what answers best by that, or that hold
-        planted text: what else these say may be by the same hand.
-        """
+    async def _choose(self, task: GenerationTask, most: int) -> list[Window]:
+        """Return what answers best; of a section that was asked for, its beginning."""
         inquiry = read_inquiry(task)
         pieces = without_shown(task, _readable(task, inquiry))
-        planted: dict[int, Planted] = {}
-        poisoned: set[int] = set()
-        while True:
-            best, windows = await self._pick(pieces, task, inquiry, most)
-            chosen = [piece for window in windows for piece in window.pieces]
-            for number in {piece.chunk_number for piece in chosen} - planted.keys():
-                planted[number] = task.planted_in(task.evidence[number])
-                poisoned |= {number} if planted[number].spans else set()
-            if not any(_touches(piece, planted) for piece in chosen):
-                return windows, sorted(poisoned)
-            poisoned |= {piece.chunk_number for piece in best if _touches(piece, planted)}
-            pieces = [p.hidden() if _touches(p, planted) else p for p in pieces]
-
-    async def _pick(
-        self, pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry, most: int
-    ) -> tuple[list[Piece], list[Window]]:
-        """Return the likeliest answer, and the passages that are to be shown.
-
-        Of a section that was asked for, that is its beginning.
-        """
         if task.in_order:
-            opening = beginning(pieces, most)
-            return [piece for window in opening for piece in window.pieces], opening
-        ranked = await rank(pieces, task, inquiry, self._embedder)
-        best = [max(ranked, key=lambda scored: scored.score).piece] if ranked else []
-        return best, choose(pieces, ranked, most)
+            return beginning(pieces, most)
+        return choose(pieces, await rank(pieces, task, inquiry, self._embedder), most)
 
 
 def _of_part(task: GenerationTask, place: int) -> GenerationTask:
@@ -162,7 +132,3 @@ def _as_it_stands(task: GenerationTask, pieces: Sequence[Piece]) -> list[Piece]:
     rows = list(zip(pieces, inside, strict=True))
     answers = any(piece.citable for piece, is_read in rows if is_read)
     return [p if i and answers else replace(p, citable=i, shown=i) for p, i in rows]
-
-
-def _touches(piece: Piece, planted: Mapping[int, Planted]) -> bool:
-    return planted.get(piece.chunk_number, NOTHING_PLANTED).touches(piece.start, piece.end)

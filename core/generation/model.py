@@ -16,7 +16,13 @@ from core.generation.base import (
     NotCovered,
     call_of,
 )
-from core.generation.claims.prompt import SPARE_SHARE, Prompt, render_found, render_prompt
+from core.generation.claims.prompt import (
+    SPARE_SHARE,
+    Prompt,
+    render_found,
+    render_prompt,
+    smallest_context,
+)
 from core.generation.claims.reader import AnswerReader
 from core.generation.claims.schema import ANSWER
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
@@ -29,6 +35,8 @@ from core.text.tokens import reckon_tokens
 _MOST_PARTS = 200
 """Sentences of an answer; five are usual, and each is checked by itself."""
 _MOST_SEARCHES = 2
+_READING_SHARE = 0.6
+"""Of the time up to the first claim that a slow model may spend on reading."""
 _MARGIN = 0.1
 """Seconds before a limit at which we give up: the caller keeps the same limits, and
 is called first with what was used."""
@@ -108,6 +116,9 @@ class _Answer:
             most = min(self.task.max_tokens, window // SPARE_SHARE)
             room = min(self.task.context_window, window - most)
             self.task = replace(self.task, max_tokens=most, context_window=room)
+        if (readable := self._readable_in_time()) is not None:
+            room = max(min(self.task.context_window, readable), smallest_context(None))
+            self.task = replace(self.task, context_window=room, search=None)
         self.prompt = render_prompt(self.task)
         if self.task.search is not None and not self._covers(self.prompt.tokens, calls=2):
             self.task = replace(self.task, search=None)
@@ -131,6 +142,15 @@ class _Answer:
             tools=() if task.search is None else (declare_retrieve(),),
             schema=ANSWER,
         )
+
+    def _readable_in_time(self) -> int | None:
+        """Return how many tokens a slow model reads in its share of the time; None: all it gets."""
+        speed = self.model.speed
+        if speed is None or self.task.deadline is None:
+            return None
+        left = self.task.deadline - time.monotonic() - _MARGIN
+        readable = speed.tokens_within(left * _READING_SHARE)
+        return readable if readable < self.task.context_window else None
 
     async def next_request(self, request: ChatRequest) -> ChatRequest | None:
         """Do the searches that an answer asks for; return the call that tells of them.

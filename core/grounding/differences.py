@@ -12,8 +12,7 @@ from itertools import chain, pairwise
 
 from rapidfuzz.distance import OSA, Levenshtein, MatchingBlock, Prefix
 
-from core.grounding.judge.amounts import is_same_amount
-from core.grounding.judge.words import denied
+from core.grounding.amounts import is_same_amount
 from core.grounding.quoting import QuotedPassage, sentences_around
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)*|[%$€£¥°]")
@@ -35,6 +34,11 @@ _FEWEST_MISSPELT = 2
 """Words of a quote that are damaged when every short word may be, too."""
 _OPENING = 2
 """Words with a denial that a quote may not leave out at the beginning of a sentence."""
+_DENIALS = frozenset(
+    "not no never neither nor none without cannot unable hardly isn't aren't wasn't doesn't don't "
+    "didn't can't won't nicht kein keine keinen keinem keiner keines nie niemals ohne weder noch "
+    "nichts".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,9 @@ class Difference:
 def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Difference]:
     """Return the words that differ, in the order of the book.
 
-    A quote may end anywhere, but not leave out a denial at the beginning of its sentence, or
-    one in front of what it makes look like a sentence by a capital letter. Lines before and
-    after it that share no word with the book, as a link and a title, are not part of it.
+    A quote may end anywhere, but not leave out a denial at the beginning of its sentence, or one
+    in front of what it makes look like a sentence by a capital letter. Lines before and after it
+    that share no word with the book, as a link and a title, are not part of it.
 
     Args:
         quote: What the reader believes to be the book's words.
@@ -186,7 +190,8 @@ def _left_out(quote: str, passage: QuotedPassage) -> Iterator[Difference]:
     capital = next(filter(str.isalnum, quote), "").isupper()
     continues = next(filter(str.isalnum, passage.text), "").islower()
     words = _words(before)
-    if denied(before) and (len(words) <= _OPENING or (capital and continues)):
+    denies = not _DENIALS.isdisjoint(word.casefold() for word in words)
+    if denies and (len(words) <= _OPENING or (capital and continues)):
         yield Difference("", " ".join(words))
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from core.text.planted import NOTHING_PLANTED, Planted
 from core.text.sentences import Span, sentence_spans
 
 
@@ -16,21 +15,11 @@ class QuotedPassage:
     end: int
     headings: tuple[str, ...] = ()
     """The path of titles above the chunk."""
-    planted: Planted = NOTHING_PLANTED
-    """What of the chunk is withheld."""
 
     @property
     def text(self) -> str:
         """The quoted sentences."""
         return self.content[self.start : self.end]
-
-    @property
-    def unplanted(self) -> str:
-        """The chunk's text without what is withheld."""
-        text = self.content
-        for start, end in reversed(self.planted.spans):
-            text = f"{text[:start]} {text[end:]}"
-        return text
 
 
 def sentences_around(passage: QuotedPassage) -> QuotedPassage:

@@ -32,7 +32,6 @@ from core.ingestion.edition.building import EditionBuilder, Live, SettleEdition,
 from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
 from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
 from core.ingestion.edition.plan import Plan, others_of
-from core.ingestion.edition.withheld import PlantedIn, nothing_planted
 from core.ingestion.foreign_text import (
     ForeignLanguage,
     all_in_their_language,
@@ -68,7 +67,6 @@ class Ingestion:
         sentence_embedder: SentenceEmbedder,
         encode_sparse: EncodeSparse,
         lock: Callable[[str], AbstractAsyncContextManager[None]],
-        planted_in: PlantedIn = nothing_planted,
         check_room: CheckRoom = lambda *_: None,
         settle: SettleEdition = settles_nothing,
         foreign_language: ForeignLanguage = all_in_their_language,
@@ -77,7 +75,6 @@ class Ingestion:
 
         `sentence_embedder` is the model that answers are chosen by, whichever a course is
         searched with.
-        What `planted_in` finds is ingested, and named in a warning: answers leave it out.
         `foreign_language` is asked whether what was read is in the course's language.
         """
         self._catalogue = catalogue
@@ -88,7 +85,7 @@ class Ingestion:
         self._lock = lock
         self._foreign_language = foreign_language
         chunks = ChunkEmbedder(catalogue, embedder, sentence_embedder, encode_sparse)
-        self._builder = EditionBuilder(catalogue, index, chunks, check_room, planted_in, settle)
+        self._builder = EditionBuilder(catalogue, index, chunks, check_room, settle)
 
     async def run(
         self,
@@ -96,7 +93,7 @@ class Ingestion:
         sources: Sequence[Source],
         *,
         listed: Collection[str] | None = None,
-        trusted: Collection[str] = (),
+        untrusted: Collection[str] = (),
         least_share: float = 0.0,
         progress: Progress = lambda *_: None,
     ) -> IngestReport:
@@ -106,7 +103,7 @@ class Ingestion:
         They go where the course does not list their source any more, or where their file or
         folder is gone and one of `sources` has taken up a document of it: it has moved. Readers
         see the old edition until the new one is complete; where nothing changed, none is made.
-        Of the sources named in `trusted`, nothing is ever withheld.
+        What the sources named in `untrusted` say is shown with its origin, as others' words.
 
         Args:
             listed: the names of the other sources that the course has; None: it is not known.
@@ -125,7 +122,7 @@ class Ingestion:
             if readable or not published:  # else what is swept may be the only text there is
                 await self._sweep(course.course_id)
             live = await self._placed(readable)
-            plan = await self._plan(course, sources, live, listed, trusted, progress)
+            plan = await self._plan(course, sources, live, listed, untrusted, progress)
             report = plan.report
             report.chunk_counts = plan.chunk_counts
             await self._refuse_little(plan, readable, least_share)
@@ -210,7 +207,7 @@ class Ingestion:
         sources: Sequence[Source],
         live: Live | None,
         listed: Collection[str] | None,
-        trusted: Collection[str],
+        untrusted: Collection[str],
         progress: Progress,
     ) -> Plan:
         """Compare the sources with the live edition; parse what is new or changed."""
@@ -228,7 +225,7 @@ class Ingestion:
             plan.report.warnings += [Failure(source.name, text) for text in source.warnings]
             for position, document in enumerate(documents, 1):
                 await self._take_up(
-                    course, plan, document, account, is_trusted=source.name in trusted
+                    course, plan, document, account, is_trusted=source.name not in untrusted
                 )
                 progress("reading", position, len(documents))
             plan.report.warnings += self._foreign_text(course, plan, account)
@@ -282,7 +279,7 @@ class Ingestion:
         before = plan.kept.get(name)
         try:
             await document.read()
-            facts = [course.language, course.base_url or "", *(["trusted"] if is_trusted else [])]
+            facts = [course.language, course.base_url or "", *([] if is_trusted else ["untrusted"])]
             state = ":".join((*facts, document.fingerprint()))
             reader, _, state_before = before.fingerprint.partition(":") if before else ("", "", "")
             if before and state_before == state and reader in _readers().values():

@@ -129,6 +129,8 @@ class AgentResponse(Model):
     """Sentences that the writer offered."""
     claims_dropped: Count = 0
     """Those of them that the cited sentences do not carry."""
+    claims_unjudged: Count = 0
+    """Those that are shown though the judge gave no verdict on them in time."""
     course_id: CourseId
     generation: UUID | None = None
     """None when the course has no text yet or the index could not be reached."""

@@ -70,10 +70,11 @@ class Chunk(Model):
     char_end: Count
     """`content_text` is the document's text from `char_start` up to `char_end`."""
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
-    """`page`, `slide`, `cell` or `line_start` and `line_end`, from 1; `second`; `trusted`;
+    """`page`, `slide`, `cell` or `line_start` and `line_end`, from 1; `second`; `untrusted`;
     `recognised`.
 
-    `verified`, an ISO date: it is no passage of the book, but what the course's staff said."""
+    `verified`, an ISO date: it is no passage of the book, but what the course's staff said.
+    `asker`: it is what the asker wrote, quoted or pasted."""
     blocks: tuple[ChunkBlock, ...] = Field(default=(), exclude=True, repr=False)
     """In the order in which they begin; an ordered list, table, formula or code that fits
     is whole."""
@@ -87,8 +88,13 @@ class Chunk(Model):
 
     @property
     def is_trusted(self) -> bool:
-        """Whether its source was ingested as trusted: nothing of it is withheld."""
-        return bool(self.metadata.get("trusted"))
+        """Whether it is the course's own, and not what others can write."""
+        return not self.metadata.get("untrusted")
+
+    @property
+    def is_askers(self) -> bool:
+        """Whether it is no passage of the book, but what the asker wrote, quoted or pasted."""
+        return bool(self.metadata.get("asker"))
 
     @property
     def is_recognised(self) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 
 from core.embeddings.base import Embedder, Vectors
 from core.embeddings.sentences import vectors_of
+from core.grounding.amounts import amounts
 from core.grounding.citations import CitationLedger, CitedPlace
-from core.grounding.judge.amounts import amounts
 from core.i18n import text
 from core.markdown.code import code_in
 from core.markdown.fences import is_block
@@ -17,7 +17,6 @@ from core.models import AgentResponse, RetrievedChunk
 from core.policies.places import place_name
 from core.retrieval.retrieval import Retrieval
 from core.text.links import prose_without_links
-from core.text.planted import NOTHING_PLANTED, Planted
 from core.text.sentences import Span, sentence_spans
 
 WHERE, RULE, CASE = 1, 2, 3
@@ -85,17 +84,9 @@ def shows(response: AgentResponse) -> str:
 class BookHints:
     """Writes hints without a language model."""
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        planted_in: Callable[[RetrievedChunk, str], Planted] = lambda *_: NOTHING_PLANTED,
-    ) -> None:
-        """Choose by `embedder`'s cosines; what `planted_in` finds is not quoted.
-
-        It is given a chunk and the language of its book.
-        """
+    def __init__(self, embedder: Embedder) -> None:
+        """Choose by `embedder`'s cosines."""
         self._embedder = embedder
-        self._planted_in = planted_in
 
     async def write(self, step: int, task: HintTask) -> Hint | None:
         """Return the hint of a step, or of the next lower one that may be shown; None: none may.
@@ -103,7 +94,9 @@ class BookHints:
         Raises:
             EmbeddingError: when the sentences cannot be compared.
         """
-        chunks = self._readable(task)
+        retrieval = task.retrieval
+        read = (*(e.chunk for e in retrieval.evidence), *retrieval.output.retrieved_chunks)
+        chunks = list({one.chunk_id: one for one in read}.values())
         found = await self._sentences(chunks, task)
         writers = {CASE: _case, RULE: _rule, WHERE: _where}
         for lower in range(min(step, CASE), 0, -1):
@@ -111,16 +104,6 @@ class BookHints:
             if hint is not None and not task.leaks(spoken(hint.text)):
                 return hint
         return None
-
-    def _readable(self, task: HintTask) -> list[RetrievedChunk]:
-        """Return the chunks in which nothing was planted."""
-        retrieval = task.retrieval
-        read = (*(e.chunk for e in retrieval.evidence), *retrieval.output.retrieved_chunks)
-        chunks = []
-        for chunk in {one.chunk_id: one for one in read}.values():
-            if not self._planted_in(chunk, retrieval.language).spans:
-                chunks.append(chunk)
-        return chunks
 
     async def _sentences(
         self, chunks: Sequence[RetrievedChunk], task: HintTask

@@ -24,7 +24,7 @@ from core.models import (
 )
 from core.policies.belonging import Asked, Belonging
 from core.policies.book_hints import WHERE, BookHints, Hint, HintTask, shows, spoken
-from core.policies.instructions import instructions_for
+from core.policies.instructions import instructions_for, rule_of
 from core.policies.places import why
 from core.policies.policy import AnswerPolicy, AskedAt, in_force, valid_at
 from core.policies.solving import wants_it_done
@@ -41,6 +41,20 @@ Write = Callable[[AnswerContext], AsyncGenerator[AnswerEvent, None]]
 
 
 @dataclass(frozen=True, slots=True)
+class _Solution:
+    """The withheld solution of a policy's assignment."""
+
+    policy: AnswerPolicy
+
+    def lets_pass(self, words: str) -> bool:
+        """Return whether words share nothing with the solution."""
+        assignment = self.policy.assignment
+        if assignment is None or assignment.solution is None:
+            return True
+        return not assignment.solution.leaks(words)
+
+
+@dataclass(frozen=True, slots=True)
 class _Held:
     """A question and the policy that holds for it."""
 
@@ -49,10 +63,7 @@ class _Held:
 
     def leaks(self, words: str) -> bool:
         """Return whether words share something with the withheld solution."""
-        assignment = self.policy.assignment
-        if assignment is None or assignment.solution is None:
-            return False
-        return assignment.solution.leaks(words)
+        return not _Solution(self.policy).lets_pass(words)
 
 
 class PolicyStage:
@@ -93,6 +104,8 @@ class PolicyStage:
         """Return the answer that a policy allows; None: the question is answered in full."""
         held = await self._held(context)
         if held is None:
+            if context.may_write:
+                await self._tell_model(context)
             return None
         context.notices.append(why(held.policy, self._zone_of(held.policy.course_id)))
         logger.info("request %s is held to %s", context.request.request_id, held.policy.mode)
@@ -123,6 +136,26 @@ class PolicyStage:
         if policy is None:
             return None
         return _Held(policy, await self._with_its_place(context, policy, asked, edition.embedder))
+
+    async def _tell_model(self, context: AnswerContext) -> None:
+        """Tell a model which assignments students are to work out themselves.
+
+        What belongs to one in words that no comparison recognises is the model's to see; what it
+        gives away all the same is found by the guard and the judge.
+        """
+        if context.request.user_context.role == "staff":
+            return
+        course_id = context.request.course_id
+        policies = [*self._described(course_id), *await self._store.of(course_id)]
+        where = _where_asked(context)
+        valid = [one for one in valid_at(policies, where) if one.assignment is not None]
+        held = [one for one in valid if in_force([one], where, [one]) is not None]
+        for policy in held[:_MOST_TOLD]:
+            assignment = policy.assignment
+            if assignment is not None and policy.mode is not PolicyMode.FULL:
+                context.instructions.append(rule_of(assignment, policy.mode))
+                context.held_back.append(assignment.text)
+                context.guards.append(_Solution(policy).lets_pass)
 
     async def _asked(self, context: AnswerContext) -> Asked:
         request = context.request
@@ -183,7 +216,8 @@ class PolicyStage:
             context,
             notices=list(context.notices),
             instructions=[*context.instructions, instructions_for(step, held.policy.assignment)],
-            guards=[*context.guards, lambda sentence: not held.leaks(sentence)],
+            guards=[*context.guards, _Solution(held.policy).lets_pass],
+            held_back=[held.policy.assignment.text] if held.policy.assignment else [],
             configuration=context.configuration.model_copy(update={"retrieval_enabled": False}),
             shown="",
         )
@@ -206,6 +240,8 @@ class PolicyStage:
 
 
 _LONGEST_QUERY = 500
+_MOST_TOLD = 4
+"""Assignments that a model is told of at a time."""
 
 
 def _where_asked(context: AnswerContext) -> AskedAt:

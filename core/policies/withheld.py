@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from core.grounding.judge.amounts import amounts
+from core.grounding.amounts import amounts
 from core.index.sparse import Bm25Encoder
 from core.text.characters import visible
 from core.text.sentences import sentences

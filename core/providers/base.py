@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, Self
 
+from core.providers.speed import Speed
+
 Role = Literal["user", "assistant"]
 
 
@@ -184,6 +186,16 @@ class ChatModel(Protocol):
     @property
     def is_free(self) -> bool:
         """Whether another call would begin at once; else it waits for its turn."""
+        ...
+
+    @property
+    def speed(self) -> Speed | None:
+        """How fast it reads and writes, by its latest calls; None: not measured so far."""
+        ...
+
+    @property
+    def has_logprobs(self) -> bool:
+        """Whether its service may tell how likely its words were."""
         ...
 
     def form(self) -> OutputForm:

@@ -21,6 +21,9 @@ class Collected:
         self.began = False
         self._longest = longest
         self._texts: list[str] = []
+        self._raw: list[str] = []
+        """With what the reader took away: it was written, too."""
+        self._has_thoughts = False
         self._length = self._parts = 0
         self._calls: list[ToolCall] = []
         self._logprobs: list[Mapping[str, float]] = []
@@ -39,6 +42,32 @@ class Collected:
         return self._finish is not None
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the service said how many tokens there are."""
+        return self._query_tokens is not None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model said all that it had to say."""
+        return self._finish is Finish.STOP
+
+    @property
+    def has_text(self) -> bool:
+        """Whether there are words of an answer."""
+        return any(map(str.strip, self._texts))
+
+    @property
+    def has_thoughts(self) -> bool:
+        """Whether the service told what the model thinks."""
+        return self._has_thoughts
+
+    @property
+    def is_without_answer(self) -> bool:
+        """Whether the reply ended, and not since it was refused, without words and calls."""
+        ended = self._finish in (Finish.STOP, Finish.LENGTH, Finish.TOOL_CALLS)
+        return ended and not self.has_text and not self._calls
+
+    @property
     def excess(self) -> str | None:
         """What there is more of than a reply may hold, for the operator; None: nothing."""
         if self._length > self._longest:
@@ -49,11 +78,12 @@ class Collected:
             return f"more than {_MOST_PARTS:,} pieces"
         return None
 
-    def add(self, delta: Delta) -> str:
-        """Take up the next piece, and return the words in it."""
+    def add(self, delta: Delta) -> None:
+        """Take up the next piece, but for what of its text is the answer."""
         self.began = True
-        self._texts.append(delta.text)
-        self._length += len(delta.text)
+        self._raw.append(delta.thoughts + delta.text)
+        self._has_thoughts = self._has_thoughts or bool(delta.thoughts.strip())
+        self._length += len(delta.text) + len(delta.thoughts)
         self._parts += delta.parts
         self._calls += delta.calls
         self._logprobs += delta.logprobs[: _MOST_LOGPROBS - len(self._logprobs)]
@@ -61,7 +91,19 @@ class Collected:
             self._finish, self._detail = delta.finish, delta.detail
         self._original = delta.original or self._original
         self._count(delta)
-        return delta.text
+
+    def say(self, text: str) -> None:
+        """Take up words of the answer."""
+        self._texts.append(text)
+
+    def call(self, calls: Sequence[ToolCall]) -> None:
+        """Take up calls of tools that stood in the text."""
+        self._calls += calls
+
+    def complete(self) -> None:
+        """Take the reply for whole, whatever the service says of its end."""
+        if self._finish is not Finish.REFUSED:
+            self._finish = Finish.STOP
 
     def end(
         self, model: str, request: ChatRequest, *, service: str = "", is_over: bool = True
@@ -78,15 +120,16 @@ class Collected:
             finish,
             ChatMessage("assistant", text, calls, original=self._original),
             query_tokens=reckoned(request) if query is None else query,
-            response_tokens=self._tokens_in(text) if response is None else response,
+            response_tokens=self._tokens_written() if response is None else response,
             cached_tokens=self._cached_tokens or 0,
             detail=self._detail,
             logprobs=tuple(self._logprobs),
             service=service,
         )
 
-    def _tokens_in(self, text: str) -> int:
+    def _tokens_written(self) -> int:
         """Return about how many tokens the reply so far has, counted once."""
+        text = "".join(self._raw)
         if self._counted[0] != len(text):
             self._counted = len(text), count_tokens(text)
         return self._counted[1]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from httpx2 import TransportError
 
-TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
-"""HTTP answers after which the same request may succeed."""
+TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, *range(520, 525), 529})
+"""HTTP answers after which the same request may succeed: 409, 425 and 529 are what some services
+say when they are overloaded, and 520 to 524 a proxy whose service does not answer it."""
 _NAME = re.compile(r"[A-Za-z][\w .-]{0,60}")
 _MISREAD = (ValueError, TypeError, AttributeError, LookupError, RecursionError, OverflowError)
 """What an SDK raises on JSON of another shape than it expects, and on no JSON at all."""
@@ -45,6 +46,10 @@ class ProviderFailure(Exception):
         self.retry_after = retry_after
         self.rejected = rejected
         self.fields = fields
+
+
+class OnlyThoughts(ProviderFailure):
+    """The model thought, and came to no answer."""
 
 
 @dataclass(frozen=True, slots=True)

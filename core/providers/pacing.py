@@ -2,18 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Self, TypeVar
 
-from core.providers.base import TimeLimit
+from core.providers.base import Deadline, TimeLimit
 from core.providers.failures import ProviderFailure
+from core.providers.speed import Speed
 from core.providers.wire import Delta
 
 Result = TypeVar("Result")
 
 _AFTERWORD = 1.0
 """Seconds that are waited for what a service says after the end of a reply."""
+_PATIENCE = 2.0
+"""How much longer than it usually takes a model may keep silent."""
+_TOKENS_A_PIECE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,18 @@ class Timeouts:
     first_piece: float = 6.0
     silence: float = 3.0
     """Between pieces; a reply that is not streamed may take both together."""
+    is_fixed: bool = False
+    """Whether a model that is known to be slow has no more time."""
+
+    def for_prompt(self, tokens: int, speed: Speed | None) -> Self:
+        """Return how long a model of that speed may keep silent that reads so many tokens."""
+        if self.is_fixed or speed is None:
+            return self
+        silence = self.silence
+        if speed.write_rate is not None:
+            silence = max(silence, _PATIENCE * _TOKENS_A_PIECE / speed.write_rate)
+        first = max(self.first_piece, _PATIENCE * speed.seconds(tokens))
+        return replace(self, first_piece=first, silence=silence)
 
 
 async def paced(
@@ -32,6 +48,8 @@ async def paced(
     deadline: TimeLimit,
     *,
     streams: bool,
+    is_whole: Callable[[], bool] = lambda: False,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> AsyncGenerator[Delta, None]:
     """Yield pieces as long as each comes in time.
 
@@ -41,6 +59,8 @@ async def paced(
         timeouts: How long each may take.
         deadline: When the next comes too late, whatever the timeouts say.
         streams: Whether the reply comes in pieces at all.
+        is_whole: Whether what came may be the whole reply, though the service has not said so.
+        is_over: Whether it surely is, whatever comes now.
 
     Raises:
         ProviderFailure: when a piece does not come in time.
@@ -51,11 +71,15 @@ async def paced(
         limit += timeouts.silence
     while True:
         asked = time.monotonic()
-        wait = _Wait(model, limit, deadline.moment - asked, waited)
+        if is_over():
+            deadline = min(deadline, Deadline(asked + _AFTERWORD), key=lambda one: one.moment)
+        is_said = is_finished or is_over() or is_whole()
+        longest = min(limit, _AFTERWORD) if is_said else limit
+        wait = _Wait(model, longest, deadline.moment - asked, waited)
         try:
             delta = await wait.until(anext(deltas, None), fair=fair - waited)
         except ProviderFailure:
-            if is_finished:  # what only comes late is what it used, or that nothing follows
+            if is_said:  # what only comes late is what it used, or that nothing follows
                 return
             raise
         if delta is None:
@@ -65,8 +89,6 @@ async def paced(
             limit, waited = timeouts.silence, 0.0
             fair = limit
         is_finished = is_finished or delta.finish is not None
-        if is_finished:
-            limit = min(limit, _AFTERWORD)
         yield delta
 
 

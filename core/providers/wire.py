@@ -14,6 +14,8 @@ class Delta:
     """One piece of a reply, in every provider's words at once."""
 
     text: str = ""
+    thoughts: str = ""
+    """What the model thinks, where its service tells that apart; never shown."""
     calls: tuple[ToolCall, ...] = ()
     finish: Finish | None = None
     detail: str | None = None
@@ -37,6 +39,16 @@ class Wire(Protocol):
     @property
     def model(self) -> str:
         """The model, as it is named to the service."""
+        ...
+
+    @property
+    def tells_thoughts(self) -> bool:
+        """Whether the service keeps what the model thinks out of its text."""
+        ...
+
+    @property
+    def has_logprobs(self) -> bool:
+        """Whether the service may tell how likely its words were."""
         ...
 
     def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:

@@ -3,6 +3,7 @@
 The network's own functions fail on anything else in words that name no setting.
 """
 
+import ipaddress
 import re
 from urllib.parse import urlsplit
 
@@ -47,6 +48,20 @@ def check_authority(authority: str) -> str:
         )
     check_url(f"//{authority}")
     return authority
+
+
+_OWN_ENDINGS = (".local", ".localhost", ".lan", ".internal", ".home.arpa")
+
+
+def is_nearby(url: str | None) -> bool:
+    """Return whether a URL is one of this machine or its own network, as far as its host says."""
+    host = (urlsplit(url or "").hostname or "").rstrip(".")
+    if not host:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith(_OWN_ENDINGS)
 
 
 def check_url(url: str) -> str:

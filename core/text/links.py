@@ -10,7 +10,7 @@ _URL = re.compile(
     r"(?i)(?<![a-z])[a-z][a-z0-9+.-]{1,20}://"
     r"(?:\[[^\s\[\]]+\][^\s<>()\[\]\"'`|]*|[^\s<>()\[\]\"'`|]+)"
     r"|(?<![a-z])www\.[^\s<>()\[\]\"'`|]+"
-    r"|(?<![^\W\d])(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"
+    r"|(?:javascript|vbscript|(?<![^\W\d])(?:data|mailto)):(?:(?:javascript|vbscript|data|mailto):)*(?=[^\s:])[^\s<>\[\]\"'`|]*"
 )
 """A host may be a number in brackets; digits before it, as of `%22`, are none of an address."""
 _TARGET = re.compile(

@@ -54,6 +54,6 @@ def passage_of(answer: VerifiedAnswer, generation: UUID) -> RetrievedChunk | Non
         token_count=count_tokens(said),
         char_start=0,
         char_end=len(said),
-        metadata={"trusted": 1, "verified": answer.verified_at.date().isoformat()},
+        metadata={"verified": answer.verified_at.date().isoformat()},
         similarity_score=1.0,
     )

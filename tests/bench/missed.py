@@ -19,7 +19,6 @@ from core.generation.base import GenerationTask
 from core.generation.passages.inquiry import read_inquiry
 from core.generation.passages.pieces import Piece, cut
 from core.generation.passages.scoring import rank
-from core.grounding.planted import planted_in
 from core.models import AgentResponse, Outcome
 from core.retrieval.retrieval import Retrieval
 from tests.bench.asked import arguments, corpora_of
@@ -40,7 +39,6 @@ class Fate(StrEnum):
     OTHER_FILE = "no right file is among the first five"
     OTHER_CHUNK = "no chunk with the answer was read"
     UNFIT = "the answer crosses sentences, or cannot stand alone"
-    PLANTED = "taken for planted text, or next to such"
     NO_ROOM = "one of the first three sentences"
     RANKED_LOW = "ranked fourth or lower"
     NOT_COMPARED = "not compared by meaning"
@@ -64,7 +62,7 @@ async def fate_of(
         encode_terms=found.encode_terms,
     )
     gold = {
-        number: planted_in(chunk)
+        number
         for number, chunk in enumerate(task.evidence)
         if chunk.source_file in row.relevant and contains_answer(chunk.content_text, row.answers)
     }
@@ -80,8 +78,6 @@ async def fate_of(
     ]
     if not answering:
         return Fate.UNFIT
-    if all(gold[piece.chunk_number].touches(piece.start, piece.end) for piece in answering):
-        return Fate.PLANTED
     return await _by_rank(services, task, pieces, answering)
 
 

@@ -9,8 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
-from core.grounding.judge.base import CitedClaim
-from core.grounding.judge.questions import about_claim
+from core.grounding.judge import Judge, JudgedClaim, Setting
 from core.providers.base import ChatMessage, ChatRequest, Deadline, Finish, OutputForm, Schema, Tool
 from core.providers.failures import ProviderFailure
 from core.providers.guarded import GuardedModel
@@ -114,21 +113,14 @@ async def test_a_schema_holds_it_to_claims_with_numbers(model: GuardedModel, str
 
 
 async def test_its_log_probabilities_tell_true_from_false(model: GuardedModel) -> None:
-    likelihood = {}
-    sentence = "The keeper trims the wick of the lamp every four hours."
-    for claim in ("Every four hours, the keeper trims the wick.", "The keeper lights no lamp."):
-        question = about_claim(CitedClaim(claim, (sentence,)))
-        request = asking(
-            question.user, question.system, max_tokens=1, top_logprobs=10, stream=False
-        )
-        end = (await heard_of(model, request)).end
-        words = {"yes": -20.0, "no": -20.0}
-        for token, value in end.logprobs[0].items():  # such as "yes", "Yes" and " yes"
-            word = token.strip().lower()
-            words[word] = max(value, words.get(word, -20.0))
-        likelihood[claim] = words["yes"] - words["no"]
-    true, false = likelihood.values()
-    assert true > 1.0 > false
+    sentences = ("The keeper trims the wick of the lamp every four hours.",)
+    told = ("Every four hours, the keeper trims the wick.", "The keeper lights no lamp.")
+    judge = Judge(model, wait=_SECONDS)
+    setting = Setting("What does the keeper do?")
+    true, false = [(await judge.judge([JudgedClaim(text, sentences)], setting))[0] for text in told]
+    assert true is not None
+    assert false is not None
+    assert true > false
 
 
 async def test_a_limit_of_tokens_and_a_reader_who_leaves_end_a_reply(model: GuardedModel) -> None:

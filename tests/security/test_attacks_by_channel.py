@@ -22,9 +22,8 @@ from adapters.slack.replies import outbound as slack
 from adapters.slack.replies.blocks import blocks, fallback
 from adapters.slack.replies.evidence import evidence
 from core.answering.agent import Agent
-from core.generation.base import Claim, DraftPart, GenerationTask, QuotedWords
+from core.generation.base import Claim, ClaimKind, DraftPart, GenerationTask, QuotedWords
 from core.generation.extractive import ExtractiveGenerator
-from core.grounding.support import SupportChecker
 from core.models import AgentConfiguration, AgentRequest, AgentResponse, Course, Outcome
 from core.retrieval.retriever import Retriever
 from core.storage.budgets.pricing import Prices
@@ -84,11 +83,11 @@ class Compromised:
         yield Claim(hostile, cited)
         yield Claim(hostile, (QuotedWords(0, hostile, 0),))
         yield Claim(hostile, cites_unknown=True)
-        yield Claim(hostile, example=True)
+        yield Claim(hostile, kind=ClaimKind.EXAMPLE)
         for secret in (FOREIGN, *CANARIES):
             yield Claim(f"{secret}.", (QuotedWords(0, f"{secret}.", 0),))
             yield Claim(f"{quote[:-1]}, and {secret}.", cited)
-            yield Claim(f"{secret}.", example=True)
+            yield Claim(f"{secret}.", kind=ClaimKind.EXAMPLE)
 
 
 # --- what is sent ---------------------------------------------------------------------------
@@ -210,7 +209,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
             retriever=Retriever(library.catalogue, library.index, lambda *_: library.embedder),
             generator=model,
             fallback=ExtractiveGenerator(embedder=embedder),
-            checker=SupportChecker(),
+            judge_of=lambda *_: None,
             sessions=SessionStore(engine),
             budgets=TokenBudgets(engine, limits=TokenLimits()),
             prices=Prices(input_price=1.0, output_price=1.0),

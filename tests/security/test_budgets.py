@@ -11,7 +11,6 @@ from core.answering.agent import Agent
 from core.errors import GenerationError, StoreError
 from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, QuotedWords
 from core.generation.extractive import ExtractiveGenerator
-from core.grounding.support import SupportChecker
 from core.i18n import text
 from core.models import AgentConfiguration, AgentRequest
 from core.retrieval.retriever import Retriever
@@ -78,7 +77,7 @@ def agent(library: Library, model: Costly, budgets: TokenBudgets) -> Agent:
         retriever=Retriever(library.catalogue, library.index, lambda *_: embedder),
         generator=model,
         fallback=ExtractiveGenerator(embedder=HashingEmbedder()),
-        checker=SupportChecker(),
+        judge_of=lambda *_: None,
         sessions=SessionStore(budgets._engine),
         budgets=budgets,
         prices=Prices(input_price=1.0, output_price=1.0),

@@ -22,10 +22,9 @@ from adapters.intake.front_desk import FrontDesk
 from core.access.tenants import Tenant
 from core.answering.agent import Agent
 from core.errors import UnknownSection
-from core.generation.base import Claim, DraftPart, GenerationTask, QuotedWords
+from core.generation.base import Claim, ClaimKind, DraftPart, GenerationTask, QuotedWords
 from core.generation.claims.prompt import render_prompt
 from core.generation.extractive import ExtractiveGenerator
-from core.grounding.support import SupportChecker
 from core.index.embedded.edge import EdgeIndex
 from core.models import (
     AgentConfiguration,
@@ -89,7 +88,7 @@ class Blabbing:
             yield Claim(quote, (QuotedWords(passage.chunk_number, quote, start),))
         secret = fact(self.rng.choice(COURSES), self.rng.choice(THINGS))
         yield Claim(secret, (QuotedWords(self.rng.randrange(4), secret, 0),))
-        yield Claim(secret, example=True)
+        yield Claim(secret, kind=ClaimKind.EXAMPLE)
 
 
 class Ear(logging.Handler):
@@ -123,7 +122,7 @@ class School:
             retriever=self.retriever,
             generator=self.model if blabbing else extractive,
             fallback=extractive,
-            checker=SupportChecker(),
+            judge_of=lambda *_: None,
             sessions=self.sessions,
             budgets=TokenBudgets(self.engine, limits=TokenLimits()),
             prices=Prices(input_price=1.0, output_price=1.0),

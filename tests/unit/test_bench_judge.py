@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.grounding.judge.base import CitedClaim
+from core.grounding.judge import JudgedClaim
 from tests.bench.judge.__main__ import Known, mark_of
 from tests.bench.judge.claims import LABELS, OWN, LabelledClaim, digest, read_claims
 from tests.bench.judge.figures import Judged, Share, as_json, summary
@@ -48,7 +48,7 @@ def test_claims_of_other_people_bring_their_quotes(tmp_path: Path) -> None:
     }
     file.write_text(f"# by a stranger\n\n{json.dumps(row)}\n")
     [claim] = read_claims(file, NOWHERE)
-    assert claim.cited == CitedClaim("It rose.", ("It went up.",), ("Prices",))
+    assert claim.statement == JudgedClaim("It rose.", ("It went up.",), ("Prices",))
     assert (claim.question, claim.label, claim.split) == ("What of Prices?", "true", "")
 
 
@@ -68,7 +68,7 @@ def test_a_claim_by_its_place_is_read_from_the_book(tmp_path: Path) -> None:
     file = tmp_path / "claims.jsonl"
     file.write_text(json.dumps(row))
     [claim] = read_claims(file, tmp_path / "corpora")
-    assert claim.cited == CitedClaim("It rose.", ("It went up.",), ("Prices",))
+    assert claim.statement == JudgedClaim("It rose.", ("It went up.",), ("Prices",))
     (folder / "one.md").write_text("# Prices\n\nIt went down.\n")
     with pytest.raises(ValueError, match="another edition"):
         list(read_claims(file, tmp_path / "corpora"))
@@ -99,7 +99,7 @@ def test_an_interval_is_wilson_s() -> None:
 
 def test_claims_are_counted_by_their_labels() -> None:
     def one(label: str, likely: float, *, holds: bool) -> Judged:
-        claim = LabelledClaim(CitedClaim("x", ("y",)), "", label)
+        claim = LabelledClaim(JudgedClaim("x", ("y",)), "", label)
         return Judged(claim, likely, holds, 1.0)
 
     found = summary(
@@ -117,14 +117,14 @@ def test_claims_are_counted_by_their_labels() -> None:
 
 
 def one(label: str, likely: float, split: str) -> Judged:
-    claim = LabelledClaim(CitedClaim(f"{label} {likely}", ("y",)), "", label, split)
+    claim = LabelledClaim(JudgedClaim(f"{label} {likely}", ("y",)), "", label, split)
     return Judged(claim, likely, holds=False, milliseconds=1.0)
 
 
 def test_a_mark_is_fitted_on_the_claims_that_are_for_that() -> None:
     fit = [one("true", 0.6, "fit"), one("false", 0.3, "fit"), one("over", 0.5, "fit")]
     held = [one("true", 0.2, "held"), one("false", 0.9, "held")]
-    assert mark_of([*fit, *held]) == pytest.approx(0.45)
+    assert mark_of([*fit, *held]) == pytest.approx(0.5)
 
 
 def test_what_was_judged_before_is_known_in_the_next_run(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import GenerationError
 from core.evaluation.questions import GoldQuestion
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, NotCovered
+from core.generation.base import Claim, ClaimKind, DraftPart, GenerationTask, ModelCall, NotCovered
 from core.models import Outcome
 from core.retrieval.evidence import Excerpt
 from tests.bench.writing.__main__ import Written, report
@@ -54,10 +54,10 @@ async def written_down(writer: Scripted) -> Draft:
     ("parts", "is_valid"),
     [
         ((CITED,), True),
-        ((CITED, Claim("Take a queue.", example=True)), True),
+        ((CITED, Claim("Take a queue.", kind=ClaimKind.EXAMPLE)), True),
         ((CITED, Claim("It is fast.")), False),
         ((CITED, replace(CITED, quotes=(), cites_unknown=True)), False),
-        ((Claim("Take a queue.", example=True),), False),
+        ((Claim("Take a queue.", kind=ClaimKind.EXAMPLE),), False),
         ((), False),
     ],
 )

@@ -86,11 +86,12 @@ async def open_house(
     async with open_services(settings) as services:
         if fresh:
             for name in ("arden", "foreign"):
-                await _ingest(services, folder, name)
+                await ingest(services, folder, name)
         yield House(services, server)
 
 
-async def _ingest(services: Services, folder: Path, name: str) -> None:
+async def ingest(services: Services, folder: Path, name: str) -> None:
+    """Read the files of a course's folder into it."""
     from core.ingestion.sources.opening import open_sources
 
     course = services.course_file.course(name)

@@ -139,8 +139,9 @@ async def station(kind: str) -> AsyncIterator[Station]:
 
 @asynccontextmanager
 async def chat_model(wire: Wire, **options: Any) -> AsyncIterator[GuardedModel]:
-    """Open a model that tries again at once; `options` are its own."""
-    model = GuardedModel(wire, **{"timeouts": PATIENT, "patience": SOON, **options})
+    """Open a model that tries again at once, and does not think; `options` are its own."""
+    usual = {"timeouts": PATIENT, "patience": SOON, "thinks_unopened": False}
+    model = GuardedModel(wire, **{**usual, **options})
     yield model
     await model.aclose()
 

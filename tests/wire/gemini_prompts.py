@@ -13,6 +13,7 @@ _BLOCK = (
     r"(?P<text>.*?)\n</(?P=kind)-{mark}>"
 )
 _SENTENCE = re.compile(r"^\[(\d+)\]\s(.*?)(?=\n+\[\d+\]\s|\Z)", re.MULTILINE | re.DOTALL)
+_NUMBER = re.compile(r"(?<!\S)\[\d+\]\s")
 _PLACE = re.compile(r'\bplace="([^"]*)"')
 
 
@@ -24,6 +25,8 @@ class Prompt:
     """Empty: only a quoted text was given."""
     sentences: dict[int, str] = field(default_factory=dict)
     """By the number they are cited with, from 1."""
+    given: dict[int, str] = field(default_factory=dict)
+    """The asker's own sentences, by the number they are cited with."""
     places: tuple[str, ...] = ()
     """The headings above the passages."""
     quote: str | None = None
@@ -53,12 +56,18 @@ def read_prompt(call: GeminiCall) -> Prompt:
     blocks = list(_blocks(text, match[1])) + list(_blocks(found, match[1]))
     passages = [block for block in blocks if block.kind == "passage"]
     return Prompt(
-        question="\n".join(block.text for block in blocks if block.kind == "question"),
+        question="\n".join(plain(block.text) for block in blocks if block.kind == "question"),
         sentences={
             int(number): said for block in passages for number, said in numbered(block.text)
         },
         places=tuple(block.place for block in passages if block.place),
-        quote=next((block.text for block in blocks if block.kind == "quote"), None),
+        quote=next((plain(block.text) for block in blocks if block.kind == "quote"), None),
+        given={
+            int(number): said
+            for block in blocks
+            if block.kind in ("quote", "question")
+            for number, said in numbered(block.text)
+        },
         history=tuple(said for content in call.contents[:asked] for said in texts_of(content)),
     )
 
@@ -66,6 +75,11 @@ def read_prompt(call: GeminiCall) -> Prompt:
 def numbered(passage: str) -> list[tuple[str, str]]:
     """Return the sentences of a passage, each with its number."""
     return _SENTENCE.findall(passage)
+
+
+def plain(given: str) -> str:
+    """Return what a person wrote, without the numbers of its sentences."""
+    return _NUMBER.sub("", given)
 
 
 def number_of(prompt: Prompt, words: str) -> int:

@@ -16,7 +16,8 @@ from tests.wire.gemini_embeddings import embedding_response
 from tests.wire.gemini_exchange import Exchange, error_body, event
 from tests.wire.gemini_failures import Fault
 from tests.wire.gemini_faults import EMBEDDING_FAULTS, GENERATION_FAULTS, TRANSPORT_FAULTS
-from tests.wire.gemini_replies import Answer, Responses, merged, prompt_tokens
+from tests.wire.gemini_judging import affirming, is_judging
+from tests.wire.gemini_replies import Answer, Model, Responses, merged, prompt_tokens
 from tests.wire.http_shell import ScriptedServer, serve
 
 GENERATE = ("generateContent", "streamGenerateContent")
@@ -42,6 +43,10 @@ class GeminiServer(ScriptedServer[GeminiCall, Answer]):
     def __init__(self, *, api_key: str = "test-key") -> None:
         super().__init__(api_key)
         self._faults: list[tuple[tuple[str, ...], Fault, float]] = []
+        self.judge: Model = affirming
+        """Answers the calls that judge what was written."""
+        self.judged: list[GeminiCall] = []
+        """Those calls, which are not among `requests`."""
         self._responses = Responses()
 
     @property
@@ -88,7 +93,7 @@ class GeminiServer(ScriptedServer[GeminiCall, Answer]):
         except ValueError as error:
             raise Refusal(f"Invalid JSON payload received. {error}") from error
         call = GeminiCall(method, model, version, read_body(method, raw))
-        self.requests.append(call)
+        (self.judged if is_judging(call) else self.requests).append(call)
         check(call, self._responses.signatures)
         return call
 
@@ -137,7 +142,8 @@ class GeminiServer(ScriptedServer[GeminiCall, Answer]):
 
     async def _answer(self, call: GeminiCall) -> AsyncGenerator[Json, None]:
         with self._noting_failures():
-            async for chunk in self._responses.chunks(call, self._scripted(call)):
+            answer = self.judge(call) if is_judging(call) else self._scripted(call)
+            async for chunk in self._responses.chunks(call, answer):
                 yield chunk
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from core.providers.guarded import MEASURING
 from tests.wire.gemini_embeddings import embed
 from tests.wire.http_shell import ScriptedServer, serve
 from tests.wire.openai_calls import Json, OpenAICall, OpenAIRefusal, read_call
@@ -188,6 +189,10 @@ class OpenAIServer(ScriptedServer[OpenAICall, Answer]):
             about: What else the server answers, by path: such as /props of llama.cpp.
             dimensions: Of its embedding model.
         """
+        self.judge: Model | None = None
+        """Answers the calls that judge; None: they are scripted like any other."""
+        self.judged: list[OpenAICall] = []
+        """The calls that `judge` answers, which are not among `requests`."""
         super().__init__(api_key)
         self.lacking = lacking
         self.about = about or {}
@@ -217,8 +222,13 @@ class OpenAIServer(ScriptedServer[OpenAICall, Answer]):
         except OpenAIRefusal as refusal:
             self.refusals.append(str(refusal))
             return web.json_response(refusal.body, status=refusal.status)
+        if MEASURING in call.text:
+            self.requests.remove(call)
+            return await Exchange(request, call, "Hello, hola, ciao.", self._closing).respond()
         with self._noting_failures():
-            exchange = Exchange(request, call, self._scripted(call), self._closing)
+            judge = self.judge if self._is_judging(call) else None
+            answer = self._scripted(call) if judge is None else judge(call)
+            exchange = Exchange(request, call, answer, self._closing)
         if (fault := self._next_fault()) is not None:
             struck: web.StreamResponse = await fault(exchange)
             return struck
@@ -232,8 +242,12 @@ class OpenAIServer(ScriptedServer[OpenAICall, Answer]):
         if call.body["model"] not in MODELS:
             message = f"The model `{call.body['model']}` does not exist."
             raise OpenAIRefusal(message, 404, code="model_not_found")
-        self.requests.append(call)
+        (self.judged if self._is_judging(call) else self.requests).append(call)
         return call
+
+    def _is_judging(self, call: OpenAICall) -> bool:
+        """Return whether a call judges what was written, and a judge of its own answers such."""
+        return self.judge is not None and "yes or no" in call.text
 
     def _check_key(self, request: web.Request) -> None:
         given = request.headers.get("authorization", "").removeprefix("Bearer ")

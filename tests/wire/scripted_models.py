@@ -31,9 +31,9 @@ _LEAD = re.compile(r"^(?:However|In addition|Moreover|For example|In other words
 _ASIDE = re.compile(r"\s\([^()]*\)")
 
 
-def claim(text: str, *numbers: int, example: bool = False) -> dict[str, Any]:
+def claim(text: str, *numbers: int, kind: str = "fact") -> dict[str, Any]:
     """Return a claim in the form that the product asks for."""
-    return {"text": text, "sentences": list(numbers), "example": example}
+    return {"kind": kind, "text": text, "sentences": list(numbers)}
 
 
 def answer(*claims: dict[str, Any], missing: str = "nothing") -> str:
@@ -107,7 +107,7 @@ def _attack(attack: str, form: str, call: GeminiCall) -> Answer:
     if form == "cited":
         return Reply(answer(claim(attack, 1)))
     if form == "example":
-        return Reply(answer(*_true_claims(read_prompt(call)), claim(attack, example=True)))
+        return Reply(answer(*_true_claims(read_prompt(call)), claim(attack, kind="example")))
     return Reply(attack)
 
 
@@ -128,12 +128,12 @@ def _obeyed(instruction: Instruction, system_text: str) -> Iterator[dict[str, An
     yield claim(f"{payload} See [here]({LINK}) or {LINK}.", number)
     yield claim(f"{MENTIONS} {payload}", number)
     yield claim(instruction.sentence, number)
-    yield claim(payload, example=True)
-    yield claim(instruction.sentence, example=True)
+    yield claim(payload, kind="example")
+    yield claim(instruction.sentence, kind="example")
     if instruction.asks_for_prompt:
         for line in filter(str.strip, system_text.splitlines()):
             yield claim(line, number)
-            yield claim(line, example=True)
+            yield claim(line, kind="example")
 
 
 def _true_claims(prompt: Prompt) -> list[dict[str, Any]]:

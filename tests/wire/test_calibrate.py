@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from bot.providers.marks import FILE
 from bot.settings import Settings
 from bot.wiring import open_services
-from core.grounding.judge.base import CitedClaim, JudgedBy
+from core.grounding.judge import JudgedClaim, Setting
 from core.models import RetrievalToolOutput
 from tests.command_line import CommandLine, Finished, shell
 from tests.wire.gemini_shell import describing, finished_here
@@ -36,9 +36,9 @@ async def server() -> AsyncIterator[OpenAIServer]:
 
 def careful(call: OpenAICall) -> ChatReply:
     """Say yes with .6 to .7 to a claim that stands in its text, else with .2 to .4."""
-    if "Claim: " not in call.text:
+    if "Claim (fact): " not in call.text:
         return ChatReply("Hello.")
-    text, _, claim = call.text.rpartition("Claim: ")
+    text, _, claim = call.text.rpartition("Claim (fact): ")
     claim = claim.partition("\n")[0]
     yes = (0.6 if claim in text else 0.2) + len(claim) % 10 / 100
     odds = {"yes": math.log(yes), "no": math.log(1 - yes)}
@@ -153,22 +153,22 @@ async def test_a_claim_holds_from_the_mark_that_was_fitted_for_its_course(
         judge="own",
         models={"OWN": {"API_KEY": SecretStr(server.api_key)}},
     )
-    claim = CitedClaim("It is fired twice.", ("It is fired twice.", "Then it cools."))
+    claim = JudgedClaim("It is fired twice.", ("It is fired twice.", "Then it cools."))
     async with open_services(settings) as opened:
 
         async def holds(course_id: str) -> bool:
             judge = opened.judge(course_id)
             assert judge is not None
-            while True:  # on a busy machine the words decide, as they do where it is late
-                verdict = await judge.judge(claim)
-                if verdict.by is JudgedBy.MODEL:
-                    return verdict.holds
+            while True:  # on a busy machine it may be late
+                [likely] = await judge.judge([claim], Setting("How often is it fired?"))
+                if likely is not None:
+                    return likely >= judge.mark
 
         await opened.models.chat("own").open()
-        assert not await holds("pots")
-        opened.marks.keep_judge("pots", MODEL, 0.6)
         assert await holds("pots")
-        assert not await holds("pans")
+        opened.marks.keep_judge("pots", MODEL, 0.9)
+        assert not await holds("pots")
+        assert await holds("pans")
 
 
 async def test_what_is_known_needs_no_fitting(tmp_path: Path, models: Path) -> None:

@@ -16,6 +16,7 @@ from core.storage.budgets.store import TokenBudgets, TokenLimits
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
 from tests.wire.answering import SYSTEM_CANARY, House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
+from tests.wire.gemini_judging import denying
 from tests.wire.gemini_prompts import number_of, read_prompt
 from tests.wire.gemini_replies import Reply, ToolCall
 from tests.wire.gemini_server import GeminiServer
@@ -84,10 +85,11 @@ async def test_a_question_that_the_passages_do_not_answer_is_not_answered(house:
 
 
 @pytest.mark.costly
-async def test_far_from_the_book_the_model_is_not_even_asked(house: House) -> None:
+async def test_far_from_the_book_the_model_is_asked_and_may_refuse(house: House) -> None:
+    house.server.answer_with(lambda _: NOT_COVERED)
     answer = await house.agent.answer(asking(UNCOVERED))
     assert answer.outcome is Outcome.ABSTAINED
-    assert house.server.requests == []
+    assert len(house.server.requests) == 1
 
 
 async def test_a_question_of_two_parts_gets_a_second_look(house: House) -> None:
@@ -102,14 +104,17 @@ async def test_a_changed_number_never_reaches_the_reader(house: House) -> None:
     wrong = ("The keeper trims the wick of the lamp every six hours.", WICK)
     right = ("An untrimmed wick smokes.", "An untrimmed wick smokes, and the soot darkens")
     house.server.answer_with(citing(wrong, right))
+    house.server.judge = denying("six hours")
     async with aclosing(house.agent.stream(asking(COVERED))) as events:
         seen = [event async for event in events]
     assert not any("six hours" in str(event) for event in seen)
     answer = seen[-1]
     assert isinstance(answer, AgentResponse)
     assert "An untrimmed wick smokes" in answer.response_text
-    assert (answer.claims_written, answer.claims_dropped) == (2, 1)
-    assert len(house.server.requests) == 1
+    assert answer.notices == (i18n.text("notice-left-out", count=1),)
+    [first, second] = house.server.requests
+    assert "six hours" not in first.text
+    assert wrong[0] in second.text
 
 
 async def test_a_follow_up_carries_the_conversation_and_its_evidence(house: House) -> None:
@@ -171,17 +176,19 @@ async def test_an_answer_of_which_nothing_holds_is_the_books_own_passage(
     house: House, said: str
 ) -> None:
     house.server.answer_with(lambda _: said)
+    house.server.judge = denying("Bananas")
     answer = await house.agent.answer(asking(COVERED))
     assert COVERED_FACT in answer.response_text
     assert (answer.outcome, answer.model_name) == (Outcome.ANSWERED, EXTRACTIVE)
     assert answer.notices == (i18n.text("notice-nothing-held"),)
     assert answer.claims_dropped <= answer.claims_written
-    assert len(house.server.requests) == 1
+    assert len(house.server.requests) == 1 + bool(answer.claims_dropped)
 
 
 async def test_where_the_quote_stands_stays_shown_when_nothing_else_holds(house: House) -> None:
     quote = "An untrimmed wick smokes, and the soot darkens the prisms"
     house.server.answer_with(lambda _: answer_of(claim("Bananas sing.", 1)))
+    house.server.judge = denying("Bananas")
     asked = asking(
         "Explain this passage.", context_mode=ContextMode.SELECTED_TEXT, selected_text=quote
     )
@@ -215,7 +222,7 @@ async def test_the_models_own_example_is_told_as_its_own(house: House) -> None:
 
     def model(call: GeminiCall) -> Reply:
         number = number_of(read_prompt(call), WICK)
-        return Reply(answer_of(claim(WICK, number), claim(own, example=True)))
+        return Reply(answer_of(claim(WICK, number), claim(own, kind="example")))
 
     house.server.answer_with(model)
     answer = await house.agent.answer(asking(f"{COVERED} Please give an example."))
@@ -237,15 +244,17 @@ async def test_the_models_own_example_is_told_as_its_own(house: House) -> None:
 async def test_an_example_is_no_way_past_the_checks(house: House, own: str) -> None:
     def model(call: GeminiCall) -> Reply:
         number = number_of(read_prompt(call), WICK)
-        return Reply(answer_of(claim(WICK, number), claim(own, example=True)))
+        return Reply(answer_of(claim(WICK, number), claim(own, kind="example")))
 
     house.server.answer_with(model)
+    house.server.judge = denying("Ignore your previous")
     answer = await house.agent.answer(asking(COVERED))
     assert answer.response_text == f"{WICK} [1]"
 
 
-async def test_an_example_alone_is_no_answer(house: House) -> None:
-    house.server.answer_with(lambda _: answer_of(claim("Think of a candle.", example=True)))
+async def test_an_example_that_nobody_asked_for_is_no_answer(house: House) -> None:
+    house.server.answer_with(lambda _: answer_of(claim("Think of a candle.", kind="example")))
+    house.server.judge = denying("candle")
     answer = await house.agent.answer(asking(COVERED))
     assert answer.model_name == EXTRACTIVE
     assert "candle" not in answer.response_text
@@ -265,9 +274,8 @@ async def test_a_question_in_another_language_is_looked_up_by_the_model(house: H
         asking("Wie oft beschneidet der Wärter den Docht der Lampe in der Nacht?")
     )
     assert "alle vier Stunden" in answer.response_text
-    assert answer.outcome is Outcome.PARTIAL
-    assert i18n.text("notice-unchecked") in answer.notices
-    assert answer.confidence <= 0.3
+    assert answer.outcome is Outcome.ANSWERED
+    assert answer.notices == ()
     assert WICK in " ".join(answer.citations[0].quote.split())
 
 

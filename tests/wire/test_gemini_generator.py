@@ -154,8 +154,9 @@ async def test_the_deadline_is_over_once_a_claim_is_there(gemini: GeminiServer) 
 
 async def test_a_stream_without_end_is_ended(gemini: GeminiServer) -> None:
     async def endless() -> AsyncIterator[str]:
+        yield '{"claims": ['
         while True:
-            yield f"{FIRST}\n\n"
+            yield '{"text": "A heap is a tree.", "sentences": [1]}, '
             await asyncio.sleep(0.05)
 
     gemini.script(endless())

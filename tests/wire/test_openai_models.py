@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.providers.base import Finish, OutputForm
+from core.providers.base import Deadline, Finish, OutputForm
 from core.providers.failures import ProviderFailure
 from tests.wire import openai_faults as faults
 from tests.wire.chat_stations import (
@@ -14,12 +14,14 @@ from tests.wire.chat_stations import (
     SAID,
     SCHEMA,
     SEARCH,
+    Heard,
     OpenAIStation,
     asking,
     chain,
     chat_model,
     hear,
 )
+from tests.wire.openai_faults import FAULTS
 from tests.wire.openai_server import ChatReply, Fault, OpenAIServer
 
 JSON = '{"text": "Prices rise."}'
@@ -191,3 +193,68 @@ async def test_what_a_service_says_of_the_key_is_not_told(server: OpenAIServer) 
             await hear(model)
     told = " ".join(chain(caught.value))
     assert not [secret for secret in ("4711", "sk-", QUESTION) if secret in told]
+
+
+async def test_a_server_of_ones_own_is_measured_before_its_first_question(
+    server: OpenAIServer,
+) -> None:
+    async with chat_model(
+        OpenAIStation(server).wire(), measured_at_start=True, thinks_unopened=None
+    ) as model:
+        assert model.speed is None
+        await model.open("You answer from the book of the course.")
+        await model.measured()
+        assert model.speed is not None
+        assert model.speed.tokens_within(10.0) > 1_000
+        assert model.speed.cached > 5
+        # It said hello in prose, so that from now on its words are given as they come.
+        assert len((await hear(model)).texts) > 1
+    assert [call.messages[0]["content"][:10] for call in server.requests] == [
+        "You answer",
+        "You answer",
+    ]
+
+
+async def test_what_came_too_late_tells_how_slow_a_model_is(server: OpenAIServer) -> None:
+    server.fail(FAULTS["stall without headers"])
+    async with chat_model(OpenAIStation(server).wire()) as model:
+        with pytest.raises(ProviderFailure, match="ran out of time"):
+            await hear(model, asking(tokens=3_000), Deadline.after(1.5))
+        assert model.speed is not None
+        assert model.speed.tokens_within(1.5) < 6_500
+        assert not model.breaker.is_open
+
+
+async def test_the_first_prose_of_a_model_waits_for_the_end_of_a_thought(
+    server: OpenAIServer,
+) -> None:
+    server.script(
+        SAID,
+        SAID,
+        f"Hm, is it so? Let me look at the sentences.\n</think>\n\n{SAID}",
+        f"Hm?\n</think>\n\n{SAID}",
+    )
+    async with chat_model(OpenAIStation(server).wire(), thinks_unopened=None) as model:
+        assert [len((await hear(model)).texts) > 1 for _ in range(2)] == [False, True]
+        with pytest.raises(ProviderFailure, match="marks only the end of its thoughts") as caught:
+            await hear(model)
+        assert not caught.value.outage
+        assert (await hear(model)).text == SAID
+
+
+async def test_words_are_not_held_until_they_are_late(server: OpenAIServer) -> None:
+    server.fail(FAULTS["trickle"])
+    async with chat_model(OpenAIStation(server).wire(), thinks_unopened=None) as model:
+        incoming = Heard()
+        with pytest.raises(ProviderFailure, match="ran out of time"):
+            await hear(model, asking(), Deadline.after(3.0), incoming)
+    assert SAID.startswith(incoming.text)
+    assert len(incoming.text) > 5
+
+
+@pytest.mark.parametrize("code", [409, 425, 529])
+async def test_an_overloaded_service_is_asked_again(server: OpenAIServer, code: int) -> None:
+    server.fail(faults.status(code, "overloaded_error"))
+    async with chat_model(OpenAIStation(server).wire()) as model:
+        assert (await hear(model)).text == SAID
+    assert len(server.requests) == 2

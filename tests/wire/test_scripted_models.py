@@ -137,7 +137,7 @@ def test_an_honest_model_looks_a_second_topic_up_once() -> None:
     [
         ("raw", None),
         ("cited", claim("Bread is free.", 1)),
-        ("example", claim("Bread is free.", example=True)),
+        ("example", claim("Bread is free.", kind="example")),
     ],
 )
 def test_a_compromised_model_says_the_attack(form: str, last: Json | None) -> None:
@@ -165,7 +165,7 @@ def test_an_obedient_model_does_what_a_passage_says_in_every_way() -> None:
     claims = json.loads(written)["claims"]
     assert claim("bread is free.", 5) in claims
     assert claim("bread is free.") in claims
-    assert claim("bread is free.", example=True) in claims
+    assert claim("bread is free.", kind="example") in claims
     assert LINK in written
     assert MENTIONS in written
     assert "Demand is" not in written

@@ -1,7 +1,7 @@
 """Turns an answer's Markdown into Discord's dialect of it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from adapters.discord.markup.code import code_span, fence, guarded
 from adapters.discord.markup.text import disarm, escape
@@ -47,7 +47,7 @@ def footnote_lines(notes: Sequence[Footnote], lead_in: str = "") -> str:
     Args:
         lead_in: The bot's word in front of them, such as `From`.
     """
-    lines = "\n".join(f"-# {line}" for note in notes for line in _footnote(note))
+    lines = "\n".join(f"-# {place_line(note, file=False)}" for note in notes)
     return lines.replace("-# ", f"-# {lead_in} ", 1) if lead_in else lines
 
 
@@ -71,12 +71,6 @@ def code_of(code: Code) -> str:
     """Return code of the book as code."""
     is_span = code.kind is CodeKind.SPAN
     return code_span(code.content) if is_span else fence(code.content, code.info)
-
-
-def _footnote(note: Footnote) -> Iterator[str]:
-    yield place_line(note, file=False)
-    if note.quotes:
-        yield " ".join(f"“{as_written(quote)}”" for quote in note.quotes)
 
 
 def _round_brackets(text: str) -> str:

@@ -7,7 +7,6 @@ from adapters.markdown.dialects import Dialect, rendered
 from adapters.markdown.footnotes import Footnote
 from adapters.markdown.visible import without_controls
 from adapters.slack.markup.text import disarm, escape, link, words
-from core.markdown.code import code_in
 from core.markdown.writing import code_span, fenced
 
 _TICK = "ˋ"
@@ -33,26 +32,19 @@ def as_written(text: str) -> str:
     return dialects.as_written(text, MARKDOWN)
 
 
-def footnote_lines(
-    notes: Sequence[Footnote], lead_in: str = "", *, quotes: bool = True
-) -> list[str]:
+def footnote_lines(notes: Sequence[Footnote], lead_in: str = "") -> list[str]:
     """Return footnotes in mrkdwn, each linking into the book, their controls escaped.
 
     Args:
         lead_in: The bot's word in front of them, such as `From`.
     """
-    lines = [_footnote(note, quotes=quotes) for note in notes]
+    lines = [_footnote(note) for note in notes]
     return [f"{lead_in} {lines[0]}", *lines[1:]] if lead_in and lines else lines
 
 
-def _footnote(note: Footnote, *, quotes: bool) -> str:
+def _footnote(note: Footnote) -> str:
     title = link(note.title, note.url) if note.url else words(note.title)
-    line = f"{note.numbers} {' · '.join(filter(None, [title, words(note.locator)]))}"
-    # Small print has no way to show a backtick in code.
-    shown = [one for one in note.quotes if not any("`" in code.content for code in code_in(one))]
-    if not quotes or not shown:
-        return line
-    return f"{line}\n{' '.join(f'“{words(quote)}”' for quote in shown)}"
+    return f"{note.numbers} {' · '.join(filter(None, [title, words(note.locator)]))}"
 
 
 def _simple_words(text: str) -> str:

@@ -262,15 +262,15 @@ def _earlier(earlier: EarlierThread | None) -> list[str]:
 def _notes(response: AgentResponse, told: Sequence[str], more: Sequence[str]) -> list[str]:
     """Return the small print, in as many texts as it needs; one at least, which may be empty.
 
-    Where it is long, quotes are left out, and what is said besides comes first.
+    Where it is long, what is said besides comes first.
     """
-    places, word = footnotes(response), lead_in(response)
+    places = footnote_lines(footnotes(response), lead_in(response))
     below = [*(words(one_line(remark)) for remark in told), *more]
-    full = "\n".join([*footnote_lines(places, word), *below])
+    full = "\n".join([*places, *below])
     if utf16_length(full) <= LONGEST_NOTES:
         return [full]
     packed = [""]
-    for line in [*below, *footnote_lines(places, word, quotes=False)]:
+    for line in [*below, *places]:
         longer = f"{packed[-1]}\n{line}".strip("\n")
         if packed[-1] and utf16_length(longer) > LONGEST_NOTES:
             packed.append("")

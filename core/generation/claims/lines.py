@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from core.generation.claims.schema import (
-    EXAMPLE,
     NOT_COVERED,
     PARTLY_COVERED,
+    PREFIXES,
     Missing,
     WrittenClaim,
 )
@@ -74,12 +74,13 @@ class LineReader:
         if (missing := _REFUSALS.get(line.strip().strip("*_.").upper())) is not None:
             yield missing
             return
-        is_example = line.lstrip().upper().startswith(EXAMPLE)
-        if is_example:
-            line = line.lstrip()[len(EXAMPLE) :].lstrip()
+        kind, bare = None, line.lstrip()
+        for prefix, named in PREFIXES.items():
+            if bare.upper().startswith(prefix):
+                kind, line = named, bare[len(prefix) :].lstrip()
         for text, numbers in _cut(line):
             before = "\n\n" if self._begins_paragraph else ""
-            yield WrittenClaim(before + text, numbers, is_example)
+            yield WrittenClaim(before + text, numbers, kind)
             self._begins_paragraph = False
 
     def _end_block(self, numbers: str = "") -> Iterator[WrittenClaim]:

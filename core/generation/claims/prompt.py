@@ -71,26 +71,31 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
         delimiter: None: a random one, which no text can know beforehand.
     """
     mark = delimiter or secrets.token_hex(8)
-    numbering = Numbering(
-        with_all=task.in_order or task.selected_text is not None, planted_in=task.planted_in
-    )
-    rendering = _Rendering(task, mark, numbering)
+    sizing = _Rendering(task, mark, Numbering())
     system = render_system(task)
-    turns = [rendering.turn(turn, answer) for turn, answer in _told(task.history)]
+    told_turns = list(_told(task.history))
     passages = [passage for passage in task.passages() if passage.text.strip()]
-    fixed = reckon_tokens(system) + reckon_tokens(rendering.last(rendering.shown(())))
+    fixed = reckon_tokens(system) + reckon_tokens(sizing.last(sizing.shown(())))
     small = task.context_window // SPARE_SHARE
     room = task.context_window - fixed - (min(_SEARCH_ROOM, small) if task.search else 0)
     costs = [reckon_tokens(_render_passages([passage], Numbering(), mark)) for passage in passages]
     fit = max(_newest_that_fit(costs[::-1], room), 1)
     room -= sum(costs[:fit])
-    turns = turns if fit >= len(passages) else []  # no passage goes while a turn is left
-    kept = _newest_that_fit([_cost(turn) for turn in turns], room)
-    history = [message for turn in turns[len(turns) - kept :] for message in turn]
-    room -= _cost(history) + reckon_tokens(told.SAID_BEFORE)
-    thread = rendering.thread()
-    thread = thread[len(thread) - _newest_that_fit([*map(reckon_tokens, thread)], room) :]
+    # No passage goes while a turn is left.
+    told_turns = told_turns if fit >= len(passages) else []
+    turn_costs = [_cost(sizing.turn(*one)) for one in told_turns]
+    kept = _newest_that_fit(turn_costs, room)
+    room -= sum(turn_costs[len(turn_costs) - kept :]) + reckon_tokens(told.SAID_BEFORE)
+    thread_costs = [reckon_tokens(message) for message in sizing.thread()]
+    heard = _newest_that_fit(thread_costs, room)
+
+    # What is shown is numbered now, the book first.
+    numbering = Numbering(with_all=task.in_order or task.selected_text is not None)
+    rendering = _Rendering(task, mark, numbering)
     shown = rendering.shown(passages[:fit])
+    turns = told_turns[len(told_turns) - kept :]
+    history = [message for one in turns for message in rendering.turn(*one)]
+    thread = rendering.thread(heard)
     messages = (*history, ChatMessage("user", rendering.last(shown, thread)))
     tokens = reckon_tokens(system) + _cost(messages)
     return Prompt(system, messages, mark, numbering, tokens, "\n\n".join(shown))
@@ -160,20 +165,37 @@ class _Rendering:
 
     def turn(self, turn: ConversationTurn, answer: str) -> tuple[ChatMessage, ChatMessage]:
         """Return an earlier question and its answer."""
-        asked = [_block("quote", turn.selected_text, self.mark)] if turn.selected_text else []
+        asked = [self._given("quote", turn.selected_text)] if turn.selected_text else []
         if turn.selected_text and turn.user_input == EXPLAIN_QUOTE:
             asked.append(told.QUOTED_EARLIER)
         else:
-            asked.append(_block("question", turn.user_input, self.mark))
+            asked.append(self._given("question", turn.user_input))
         said = visible(answer) or told.NOT_ANSWERED
         return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
 
-    def thread(self) -> list[str]:
-        """Return what was said in the thread before the session."""
+    def thread(self, newest: int | None = None) -> list[str]:
+        """Return what was said in the thread before the session; None: all of it."""
+        messages = self.task.thread
         return [
-            _block("message", one.text, self.mark, by="asker" if one.by_asker else "other")
-            for one in self.task.thread
+            self._given("message", one.text, by="asker" if one.by_asker else "other")
+            for one in messages[0 if newest is None else len(messages) - newest :]
         ]
+
+    def _given(self, kind: str, text: str, **attributes: str) -> str:
+        """Return what a person wrote, letter for letter, with the numbers that it may be cited by.
+
+        Whatever has no number, such as another person's message, is there to be understood.
+        """
+        passage = self.task.asker.get(text)
+        if passage is None:
+            return _block(kind, text, self.mark, **attributes)
+        shown, end = "", 0
+        for sentence in self.numbering.add(passage):
+            before = passage.text[end : sentence.start]
+            gap = "\n" if is_block(sentence.text) else " "
+            shown += f"{before}[{sentence.number}]{gap}{sentence.text}"
+            end = sentence.end
+        return _block(kind, shown + passage.text[end:], self.mark, **attributes)
 
     def shown(self, passages: Sequence[Passage]) -> list[str]:
         """Return the blocks of the last message that the answer is written from."""
@@ -184,7 +206,7 @@ class _Rendering:
         if self.task.quote_location is None:
             return [shown, told.QUOTE_IS_ALL]
         place = self._place_of_quote(self.task.quote_location, passages)
-        return [shown, _block("quote", quote, self.mark), place]
+        return [shown, self._given("quote", quote), place]
 
     def _place_of_quote(self, location: QuoteLocation, passages: Sequence[Passage]) -> str:
         """Return the sentence that says whether and where the quote stands in the book."""
@@ -215,7 +237,11 @@ class _Rendering:
         if task.selected_text and task.question == EXPLAIN_QUOTE:
             parts.append(told.NOT_ASKED)
         else:
-            parts += [told.ASKED, _block("question", task.question, self.mark)]
+            parts += [told.ASKED, self._given("question", task.question)]
+        if task.revision is not None:
+            fallen = "\n".join(f"- {one_line(f.text)} ({f.why})" for f in task.revision.fallen)
+            written = _block("answer", task.revision.written, self.mark)
+            parts.append(told.REVISE.format(written=written, fallen=fallen))
         return "\n\n".join(parts)
 
 
@@ -282,8 +308,10 @@ def _sentences(found: Sequence[NumberedSentence]) -> str:
 
 
 def _place(passage: Passage) -> str:
+    """Return the headings above a passage, and that it is not the course's own where that is so."""
     titles = dict.fromkeys((passage.chunk.page_title, *passage.chunk.headings))
-    return " › ".join(titles)[:_LONGEST_PLACE]
+    place = " › ".join(titles)[:_LONGEST_PLACE]
+    return place if passage.chunk.is_trusted else told.NOT_OWNED.format(place=place)
 
 
 def _block(kind: str, text: str, mark: str, **attributes: str) -> str:

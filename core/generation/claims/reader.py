@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from core.generation.base import Claim, NotCovered
+from core.generation.base import Claim, ClaimKind, NotCovered
 from core.generation.claims.json_reader import JsonReader
-from core.generation.claims.layout import ClaimCutter
+from core.generation.claims.layout import ClaimLayout
 from core.generation.claims.lines import LineReader
 from core.generation.claims.schema import Missing, WrittenClaim
 from core.generation.claims.sentences import Numbering
@@ -19,7 +19,7 @@ MOST_NUMBERS = 16
 _JSON = re.compile(r"`{3,9}[ \t]{0,9}json|(?:\[\s*)?\{", re.IGNORECASE)
 """How an answer in JSON begins."""
 _LATER_JSON = re.compile(
-    r"\s*(?:```+[ \t]*json|(?:\[\s*)?\{\s*(?:\"(?:claims|text)\"\s*:|$))", re.IGNORECASE
+    r"\s*(?:```+[ \t]*json|(?:\[\s*)?\{\s*(?:\"(?:claims|kind|text)\"\s*:|$))", re.IGNORECASE
 )
 """How a line begins from which on an answer is JSON after all."""
 
@@ -34,7 +34,7 @@ class AnswerReader:
     def __init__(self, numbering: Numbering) -> None:
         """Read claims that cite the sentences of `numbering`."""
         self._numbering = numbering
-        self._cutter = ClaimCutter()
+        self._layout = ClaimLayout()
         self._lines = LineReader()
         self._json: JsonReader | None = None
         """None: as far as is known, it is written in lines."""
@@ -82,18 +82,16 @@ class AnswerReader:
                 self._is_refused = True
 
     def _claims(self, written: WrittenClaim) -> Iterator[Claim]:
-        """Yield the sentences of a claim, each with all sentences of the book that carry it.
+        """Yield a claim with all sentences that carry it; one for each item of a list.
 
-        One that names sentences is no example of the model's own, though it says so: small models
-        mark all their claims as examples, and what is cited can be checked.
+        What names sentences can be checked against them, so talk that does is a fact.
         """
-        if written.example and written.sentences == ():
-            if text := " ".join(written.text.split()):
-                self._cutter.begin_paragraph()
-                yield Claim(text, example=True, lead="\n\n")
-            return
-        numbers, quotes = written.sentences, None
+        numbers, kind = written.sentences, written.kind
+        if kind is None or (numbers and kind is ClaimKind.TALK):
+            is_lead = not numbers and written.text.rstrip().endswith((":", "："))
+            kind = ClaimKind.LEAD if is_lead else ClaimKind.FACT
+        quotes = None
         if numbers is not None and len(numbers) <= MOST_NUMBERS:
             quotes = self._numbering.quotes(numbers)
-        for claim in self._cutter.cut(written.text, quotes or ()):
+        for claim in self._layout.claims(written.text, kind, quotes or ()):
             yield replace(claim, cites_unknown=quotes is None)

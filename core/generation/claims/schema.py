@@ -1,10 +1,11 @@
-"""The form of an answer: claims, the sentences that each rests on, and what is missing."""
+"""The form of an answer: claims of five kinds, the sentences each rests on, and what is missing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from core.generation.base import ClaimKind
 from core.providers.base import Schema
 
 
@@ -24,8 +25,8 @@ class WrittenClaim:
     """Markdown; line feeds before it begin a paragraph."""
     sentences: tuple[int, ...] | None = ()
     """The numbers that it names; None: something else than numbers."""
-    example: bool = False
-    """Whether it is the model's own example."""
+    kind: ClaimKind | None = None
+    """None: the model did not say."""
 
 
 _FORM: Mapping[str, Any] = {
@@ -36,11 +37,11 @@ _FORM: Mapping[str, Any] = {
             "items": {
                 "type": "object",
                 "properties": {
+                    "kind": {"type": "string", "enum": [str(kind) for kind in ClaimKind]},
                     "text": {"type": "string"},
                     "sentences": {"type": "array", "items": {"type": "integer"}},
-                    "example": {"type": "boolean"},
                 },
-                "required": ["text", "sentences", "example"],
+                "required": ["kind", "text", "sentences"],
                 "additionalProperties": False,
             },
         },
@@ -51,12 +52,18 @@ _FORM: Mapping[str, Any] = {
 }
 NOT_COVERED = "NOT COVERED"
 PARTLY_COVERED = "PARTLY COVERED"
-EXAMPLE = "EXAMPLE:"
+PREFIXES: Mapping[str, ClaimKind] = {
+    "EXAMPLE:": ClaimKind.EXAMPLE,
+    "QUESTION:": ClaimKind.QUESTION,
+    "TALK:": ClaimKind.TALK,
+}
+"""How a line begins whose claim is no fact; a lead is known by its colon."""
 _IN_LINES = f"""\
 Write no JSON. Write each claim on a line of its own, and at its end the numbers of its sentences,
 each in brackets:
 A higher price lowers the quantity demanded. [4][7]
-The numbers of a code block or a table stand on the line below it. An example of your own begins
-with {EXAMPLE} and has no numbers. Where `missing` is "all", write {NOT_COVERED} and nothing else;
-where it is "part", write {PARTLY_COVERED} as the last line."""
+The numbers of a code block or a table stand on the line below it. A line that is an example, a
+question to the student or talk begins with {", ".join(PREFIXES)} as fits. Where `missing` is
+"all", write {NOT_COVERED} and nothing else; where it is "part", write {PARTLY_COVERED} as the last
+line."""
 ANSWER = Schema("answer", _FORM, _IN_LINES)

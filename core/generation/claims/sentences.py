@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.generation.base import FindPlanted, Passage, QuotedWords, trust
+from core.generation.base import Passage, QuotedWords
 from core.generation.passages.pieces import LAID_OUT, laid_out, tells
 from core.models import RetrievedChunk
 from core.text.sentences import Span
@@ -31,8 +31,6 @@ class Numbering:
 
     with_all: bool = False
     """Whether exercises, captions and navigation, which answer nothing, are numbered as well."""
-    planted_in: FindPlanted = trust
-    """What it finds in a chunk gets no number, and so is not read."""
     _known: dict[tuple[int, Span], NumberedSentence] = field(default_factory=dict)
     _chunks: dict[int, RetrievedChunk] = field(default_factory=dict)
 
@@ -80,11 +78,6 @@ class Numbering:
             for start, end, _ in laid_out(passage.chunk, LAID_OUT)
             if start < read.end and read.start < end
         ]
-        planted = self.planted_in(passage.chunk)
-        spans = [
-            span
-            for span in inside
-            if passage.chunk.content_text[slice(*span)].strip() and not planted.touches(*span)
-        ]
+        spans = [span for span in inside if passage.chunk.content_text[slice(*span)].strip()]
         telling = [span for span in spans if tells(passage.chunk, *span)]
         return spans if self.with_all or not telling else telling

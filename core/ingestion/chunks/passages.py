@@ -32,8 +32,8 @@ class Placement:
     """From the site's navigation; wins over the document's own."""
     module: str | None = None
     url: str | None = None
-    is_trusted: bool = False
-    """Whether nothing of it is withheld as an instruction to a machine."""
+    is_trusted: bool = True
+    """Whether it is the course's own, and not what others can write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _chunks(
 
 
 def _marks(place: Placement, passage: DocumentPassage) -> dict[str, int]:
-    marks = {"trusted": place.is_trusted, "recognised": passage.recognised}
+    marks = {"untrusted": not place.is_trusted, "recognised": passage.recognised}
     return {name: 1 for name, holds in marks.items() if holds}
 
 

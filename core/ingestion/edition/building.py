@@ -18,7 +18,6 @@ from core.ingestion.edition.embedded_chunks import ChunkEmbedder
 from core.ingestion.edition.footprint import CheckRoom, footprint
 from core.ingestion.edition.plan import Plan
 from core.ingestion.edition.segment_writer import SegmentWriter
-from core.ingestion.edition.withheld import PlantedIn, withheld_sections
 from core.ingestion.report import Progress
 from core.models import Chunk, Course, now
 from core.storage.catalogue import Catalogue, Edition, NewSegment, SectionRecord, Segment
@@ -89,16 +88,14 @@ class EditionBuilder:
         index: VectorIndex,
         embedder: ChunkEmbedder,
         check_room: CheckRoom,
-        planted_in: PlantedIn,
         settle: SettleEdition = settles_nothing,
     ) -> None:
-        """Build with the collaborators given; what `planted_in` finds is named in the report."""
+        """Build with the collaborators given."""
         self._settle = settle
         self._catalogue = catalogue
         self._index = index
         self._embedder = embedder
         self._check_room = check_room
-        self._planted_in = planted_in
 
     async def build(
         self, course: Course, plan: Plan, live: Live | None, generation: UUID, progress: Progress
@@ -193,10 +190,7 @@ class EditionBuilder:
             for chunk, section_ids in zip(document.chunks, document.chunk_sections, strict=True)
         ]
         for batch in batches(pairs, _EMBED_BATCH):
-            points = await self._embedder.points(course.language, batch, plan.report, progress)
-            chunks = [point.chunk for point in points]
-            plan.report.warnings += withheld_sections(chunks, self._planted_in)
-            yield points
+            yield await self._embedder.points(course.language, batch, plan.report, progress)
 
     async def _stored(
         self, held: Sequence[tuple[StoredDocument, DocumentRecord]]

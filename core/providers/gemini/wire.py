@@ -22,6 +22,8 @@ _FINISHES = {"STOP": Finish.STOP, "MAX_TOKENS": Finish.LENGTH}
 class GeminiWire:
     """Speaks to one model through a client, which its owner closes."""
 
+    has_logprobs = False
+
     def __init__(
         self, client: GeminiClient, model: str, *, thinking_level: ThinkingLevel | None = None
     ) -> None:
@@ -34,6 +36,11 @@ class GeminiWire:
     def model(self) -> str:
         """The model, as it is named to the service."""
         return self._model
+
+    @property
+    def tells_thoughts(self) -> bool:
+        """Whether the service keeps what a model thinks out of its text."""
+        return True
 
     async def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
         """Yield the pieces of one reply; closing it closes the connection."""
@@ -116,6 +123,7 @@ class _Said:
         finish, detail = _ending(candidate)
         return Delta(
             text="".join(part.text or "" for part in parts if not part.thought),
+            thoughts="".join(part.text or "" for part in parts if part.thought),
             calls=tuple(_calls(parts)),
             finish=finish,
             detail=detail,

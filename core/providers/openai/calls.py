@@ -19,19 +19,28 @@ class CallParts:
         self._names: dict[int, str | None] = {}
         self._arguments: dict[int, list[str]] = {}
 
-    def add(self, number: Any, call_id: Any, function: Any) -> None:
-        """Take up a piece of the call with that number."""
-        if type(number) is not int:
-            raise TypeError("a call has no number")
+    def add(self, index: Any, call_id: Any, function: Any) -> None:
+        """Take up a piece of the call with that index, if it has one."""
+        number = self._number(index, _text(call_id))
         self._ids[number] = self._ids.get(number) or _text(call_id)
         if function is None:
             self._names.setdefault(number, None)
             return
-        self._names[number] = self._names.get(number) or _text(function.name)
+        self._names[number] = self._names.get(number) or _text(field_of(function, "name"))
         # Some servers give the arguments as the object itself.
-        given = function.arguments
+        given = field_of(function, "arguments")
         text = given if isinstance(given, str) else json.dumps(given)
         self._arguments.setdefault(number, []).append("" if given is None else text)
+
+    def _number(self, index: Any, call_id: str | None) -> int:
+        """Return which call a piece belongs to; without an index, a new id begins another."""
+        if isinstance(index, str) and index.isdecimal():
+            return int(index)
+        if type(index) is int:
+            return index
+        latest = max(self._ids, default=-1)
+        is_new = latest < 0 or (call_id is not None and call_id != self._ids[latest])
+        return latest + 1 if is_new else latest
 
     def whole(self) -> Iterator[ToolCall]:
         """Yield the calls in order; what is no JSON object has no arguments."""
@@ -40,7 +49,14 @@ class CallParts:
             yield ToolCall(self._ids[number], self._names.get(number), arguments)
 
 
+def field_of(value: Any, name: str) -> Any:
+    """Return a field of an object, as the SDK or plain JSON has it; None: there is none."""
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
 def _text(value: Any) -> str | None:
+    """Return a name or an id, which some servers give as a number."""
+    value = str(value) if type(value) is int else value
     return value if isinstance(value, str) and value else None
 
 

@@ -85,12 +85,14 @@ class OpenAIClient:
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
         from core.providers.http import open_http
+        from core.providers.openai.events import put_into_events
         from core.providers.openai.limits import measure
 
         # What the SDK builds at first use would hold up the event loop there.
         for built in (ChatCompletion, ChatCompletionChunk):
             built.model_rebuild()
-        http = open_http(measure, httpx2.create_ssl_context(), self._timeout)
+        context = httpx2.create_ssl_context()
+        http = open_http(measure, context, self._timeout, put_into_events)
         sdk = AsyncOpenAI(
             api_key=self._api_key,
             # All that is left out the SDK takes from variables of the environment.

@@ -16,7 +16,7 @@ from core.providers.failures import (
 )
 
 if TYPE_CHECKING:
-    from openai import APIError, APIStatusError
+    from openai import APIStatusError
 
     from core.providers.openai.client import OpenAIClient
 
@@ -56,17 +56,22 @@ def openai_errors(client: "OpenAIClient", model: str) -> Iterator[None]:
             # What really happened is known as for every other provider.
             raise (error.__cause__ or TimeoutError()) from None
         except APIError as error:  # in the midst of a stream
-            raise _broken(error, model) from None
+            said = client.without_key(str(error.message))
+            raise broken(error.body, model, said) from None
 
 
-def _broken(error: "APIError", model: str) -> ProviderFailure:
-    """Return what a service says that fails while it answers."""
-    said = " ".join(_names(error)) or "an error"
+def broken(body: Any, model: str, message: str) -> ProviderFailure:
+    """Return the failure that an error object stands for, which came instead of a reply.
+
+    `message`: what the service says besides, without the key.
+    """
+    said = " ".join(_names(body)) or "an error"
+    logger.debug("%s said: %.*r", model, _DETAIL, _KEY.sub("(a key)", message))
     return ProviderFailure(f"{model} answered {said} in the midst of its answer", transient=True)
 
 
 def _refused(error: "APIStatusError", client: "OpenAIClient", model: str) -> ProviderFailure:
-    names, status = _names(error), error.status_code
+    names, status = _names(error.body), error.status_code
     detail = " ".join([f"{model} answered", str(status), *names])
     if status in _KEY_REFUSED:
         return ProviderFailure(f"{detail}: check {client.names.key} and what it may use")
@@ -90,10 +95,11 @@ def _refused(error: "APIStatusError", client: "OpenAIClient", model: str) -> Pro
     return ProviderFailure(text, outage=False, rejected=status in _REJECTED, fields=fields)
 
 
-def _names(error: "APIError") -> list[str]:
-    """Return the code and the type of an error, as far as they are names."""
-    body: Any = error.body if isinstance(error.body, dict) else {}
-    named = [name_in(body.get("code")), name_in(body.get("type"))]
+def _names(body: Any) -> list[str]:
+    """Return the code and the type of an error, as far as they are names or numbers."""
+    body = body if isinstance(body, dict) else {}
+    given = [body.get("code"), body.get("status"), body.get("type")]
+    named = [str(one) if type(one) is int else name_in(one) for one in given]
     return [name for name in dict.fromkeys(named) if name is not None]
 
 

@@ -33,6 +33,8 @@ _USERS_ARE_KEPT = timedelta(days=90)
 """How long it is known what a single user used; courses and totals are kept for good."""
 _CACHED = "cached"
 """The scope of what services had kept of the tokens that a course's models read."""
+_JUDGING = "judging"
+"""The scope of what judging what was written used of a course's tokens."""
 _EVERYBODY = ""
 """The subject of the total."""
 _FORGOTTEN = 0
@@ -59,6 +61,20 @@ class TokenLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """What calls of models used together."""
+
+    query: int = 0
+    response: int = 0
+    calls: int = 0
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(
+            self.query + other.query, self.response + other.response, self.calls + other.calls
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Calls of models on one UTC day, and what they used, for one course or for all."""
 
@@ -70,6 +86,8 @@ class Usage:
     calls: int
     cached_tokens: int = 0
     """Those of `query_tokens` that services had kept from earlier calls."""
+    judging: Tokens = Tokens()
+    """What of it went into judging what was written."""
 
 
 class TokenUsageRow(Base):
@@ -166,11 +184,13 @@ class TokenBudgets:
         response_tokens: int,
         cached_tokens: int = 0,
         calls: int = 1,
+        judging: Tokens | None = None,
         moment: datetime | None = None,
     ) -> None:
         """Count what `calls` calls of a model used together, on the moment's day.
 
-        `cached_tokens` are those of `query_tokens` that services had kept.
+        `cached_tokens` are those of `query_tokens` that services had kept, and `judging` is what
+        of all this went into judging.
 
         Who was forgotten on that day stays so: of theirs only the tokens are counted.
         """
@@ -183,6 +203,10 @@ class TokenBudgets:
         if cached_tokens:
             kept = {"query_tokens": cached_tokens, "response_tokens": 0, "calls": 0}
             rows.append({"day": day, "scope": _CACHED, "subject": course_id, **kept})
+        if judging is not None and judging.calls:
+            part = {"query_tokens": judging.query, "response_tokens": judging.response}
+            of_judge = {"scope": _JUDGING, "subject": course_id, "calls": judging.calls}
+            rows.append({"day": day, **of_judge, **part})
         await write(self._engine, lambda db: db.execute(self._adding, rows).rowcount)
 
     async def used(self, day: date, until: date | None = None) -> list[Usage]:
@@ -195,8 +219,12 @@ class TokenBudgets:
         query = select(row).where(row.day.between(day, until or day), row.scope != Scope.USER)
         async with reading(self._engine) as db:
             rows = (await db.scalars(query)).all()
-        cached = {(r.day, r.subject): r.query_tokens for r in rows if r.scope == _CACHED}
-        usage = [_usage(row, cached) for row in rows if row.scope != _CACHED]
+        apart = {
+            (r.scope, r.day, r.subject): Tokens(r.query_tokens, r.response_tokens, r.calls)
+            for r in rows
+            if r.scope in (_CACHED, _JUDGING)
+        }
+        usage = [_usage(row, apart) for row in rows if row.scope not in (_CACHED, _JUDGING)]
         return sorted(usage, key=lambda u: (u.day, u.course_id is None, u.course_id or ""))
 
     async def forget_user(self, user_id: str, moment: datetime | None = None) -> None:
@@ -291,18 +319,23 @@ def _adding(insert: "sqlite.Insert | postgresql.Insert") -> "sqlite.Insert | pos
     )
 
 
-def _usage(row: TokenUsageRow, cached: Mapping[tuple[date, str], int]) -> Usage:
-    """Return a row as it is shown, with what was cached of it by day and course."""
-    kept = (
-        tokens
-        for (day, course), tokens in cached.items()
-        if day == row.day and row.subject in (course, _EVERYBODY)
-    )
+def _usage(row: TokenUsageRow, apart: Mapping[tuple[str, date, str], Tokens]) -> Usage:
+    """Return a row as it is shown, with what was counted apart of it by scope, day and course."""
+
+    def part(scope: str) -> Tokens:
+        found = (
+            tokens
+            for (kind, day, course), tokens in apart.items()
+            if kind == scope and day == row.day and row.subject in (course, _EVERYBODY)
+        )
+        return sum(found, Tokens())
+
     return Usage(
         day=row.day,
         course_id=row.subject if row.scope == Scope.COURSE else None,
         query_tokens=row.query_tokens,
         response_tokens=row.response_tokens,
         calls=row.calls,
-        cached_tokens=sum(kept),
+        cached_tokens=part(_CACHED).query,
+        judging=part(_JUDGING),
     )

@@ -29,7 +29,6 @@ from core.answering.pipeline import Pipeline
 from core.answering.spending import Spending
 from core.generation.base import GenerationTask
 from core.generation.times import DEFAULT_TIMES
-from core.grounding.support import Support, SupportChecker
 from core.models import AgentConfiguration, AgentRequest, AgentResponse, PolicyMode, UserContext
 from core.policies.book_hints import shows
 from core.policies.store import NewPolicy
@@ -60,13 +59,6 @@ class Task:
     solution: str
     belong: tuple[str, ...]
     beside: tuple[str, ...]
-
-
-class Trusting(SupportChecker):
-    """Lets every sentence pass, so that the comparison with the solution stands alone."""
-
-    async def judge(self, *_: Any, **__: Any) -> Support:
-        return Support()
 
 
 def tasks() -> list[Task]:
@@ -107,12 +99,12 @@ def _request(task: Task, question: str, user: str, session: Any = None) -> Agent
     )
 
 
-def _agent(opened: Services, model: LeakingModel | None, checker: SupportChecker) -> Agent:
+def _agent(opened: Services, model: LeakingModel | None) -> Agent:
     parts: dict[str, Any] = {
         "retriever": opened.retriever,
         "generator": model or opened.extractive,
         "fallback": opened.extractive,
-        "checker": checker,
+        "judge_of": lambda *_: None,
         "request_tokens": None,
         "times": DEFAULT_TIMES,
     }
@@ -150,7 +142,7 @@ async def _store_policies(opened: Services) -> None:
 
 async def _belonging(opened: Services) -> None:
     """Print how many of the questions are held that are to be, and of those that are not."""
-    agent = _agent(opened, None, opened.checker)
+    agent = _agent(opened, None)
     corpora = read_corpora(Path("../shared/corpora")) or {}
     for task in tasks():
         other = [row.question for row in corpora[task.course].questions][::4][:30]
@@ -182,9 +174,9 @@ class Found:
     leak: str
 
 
-async def _attack(opened: Services, model: LeakingModel | None, checker: Any) -> list[Found]:
+async def _attack(opened: Services, model: LeakingModel | None) -> list[Found]:
     found = []
-    agent = _agent(opened, model, checker)
+    agent = _agent(opened, model)
     for task in tasks():
         for number, template in enumerate(follow_ups()):
             user, session = str(uuid4()), uuid4()
@@ -270,15 +262,11 @@ async def _run(options: argparse.Namespace) -> int:
             meant = (one.solution for name, one in by_name.items() if f'"{name}"' in told_of)
             return next(meant, "")  # of a question that no policy holds
 
-        models = [LeakingModel(solution_of), LeakingModel(solution_of)]
-        runs_ = {
-            "offline": (None, opened.checker),
-            "scripted model": (models[0], opened.checker),
-            "scripted model, nothing judged": (models[1], Trusting()),
-        }
+        leaking = LeakingModel(solution_of)
+        runs_ = {"offline": None, "scripted model": leaking}
         shown: list[Found] = []
-        for name, (model, checker) in runs_.items():
-            found = await _attack(opened, model, checker)
+        for name, model in runs_.items():
+            found = await _attack(opened, model)
             failures += _report(name, found, model)
             shown += found
         if options.show:
@@ -289,7 +277,7 @@ async def _run(options: argparse.Namespace) -> int:
         if file.is_file()
     ).decode("utf-8", "ignore")
     failures += _traces(
-        {"prompts": _prompts(models), "logs": "\n".join(records.lines), "the database": stored}
+        {"prompts": _prompts([leaking]), "logs": "\n".join(records.lines), "the database": stored}
     )
     return 1 if failures else 0
 

@@ -15,17 +15,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.grounding.judge.base import SupportJudge
-from core.grounding.judge.calibration import fitted_mark
-from core.grounding.judge.certain import certain_flaw, is_copied
-from core.grounding.judge.lexical import LexicalJudge
-from core.grounding.judge.model import MARK, ModelJudge
+from core.grounding.calibration import fitted_mark
+from core.grounding.certain import Support, certain_flaw, is_copied
+from core.grounding.judge import MARK, Judge, Setting
 from core.providers.failures import SettingNames
 from core.providers.guarded import GuardedModel
 from core.providers.openai.client import OpenAIClient
 from core.providers.openai.wire import OpenAIWire
 from core.providers.pacing import Timeouts
-from tests.bench.judge.baseline import BaselineJudge
 from tests.bench.judge.claims import OWN, LabelledClaim, digest, read_claims
 from tests.bench.judge.figures import Judged, as_json, lines, summary
 
@@ -54,19 +51,22 @@ class Known:
 
 
 def _key(claim: LabelledClaim) -> str:
-    return digest("\n".join((claim.cited.text, *claim.cited.sentences)))
+    return digest("\n".join((claim.statement.text, *claim.statement.sentences)))
 
 
-async def judged(judge: SupportJudge, claim: LabelledClaim) -> Judged:
-    """Return what an answer would make of a claim: certain code first, then the judge."""
-    started = time.perf_counter()
-    likely, holds = 1.0, True
-    if certain_flaw(claim.cited) is not None:
-        likely, holds = 0.0, False
-    elif not is_copied(claim.cited):
-        verdict = await judge.judge(claim.cited)
-        likely, holds = verdict.probability, verdict.holds
-    return Judged(claim, likely, holds, (time.perf_counter() - started) * 1_000)
+async def judged(judge: Judge, claim: LabelledClaim) -> Judged:
+    """Return what an answer would make of a claim: certain code first, then the judge.
+
+    What the judge does not judge is shown.
+    """
+    started, said = time.perf_counter(), claim.statement
+    support, likely = Support(said.sentences, said.headings), 1.0
+    if certain_flaw(said.text, support) is not None:
+        likely = 0.0
+    elif not is_copied(said.text, support):
+        [found] = await judge.judge([said], Setting(claim.question))
+        likely = 1.0 if found is None else found
+    return Judged(claim, likely, likely >= judge.mark, (time.perf_counter() - started) * 1_000)
 
 
 def _groups(found: Sequence[Judged]) -> Iterator[tuple[str, Sequence[Judged]]]:
@@ -87,7 +87,7 @@ def _model(options: argparse.Namespace) -> GuardedModel:
 
 
 async def _all_judged(
-    judge: SupportJudge, claims: Sequence[LabelledClaim], options: argparse.Namespace
+    judge: Judge, claims: Sequence[LabelledClaim], options: argparse.Namespace
 ) -> list[Judged]:
     """Return what is made of each claim; those of a run before are not judged again."""
     known, found = Known(options.each), list[Judged]()
@@ -117,12 +117,7 @@ async def main(options: argparse.Namespace) -> None:
     ]
     if not claims:
         sys.exit(f"{options.claims} has no claims of this split.")
-    by_name: dict[str, SupportJudge] = {one.name: one for one in (LexicalJudge(), BaselineJudge())}
-    judge = by_name.get(options.judge)
-    if judge is not None and options.each is not None:
-        sys.exit("--each is for a model: words are compared in no time.")
-    if judge is None:
-        judge = ModelJudge(_model(options), mark=options.mark, wait=_PATIENCE)
+    judge = Judge(_model(options), mark=options.mark, wait=_PATIENCE)
     found = await _all_judged(judge, claims, options)
     if options.fit:
         mark = mark_of(found)
@@ -145,7 +140,7 @@ if __name__ == "__main__":
     add = parser.add_argument
     add("--claims", type=Path, default=OWN, metavar="FILE", help="JSONL (default: our own)")
     add("--corpora", type=Path, default=Path("../shared/corpora"), help="where the books are")
-    add("--judge", default="lexical", help="lexical, baseline, or a model (default: lexical)")
+    add("--judge", required=True, help="the model that judges")
     add("--base-url", default="http://127.0.0.1:8080/v1", help="the model's server")
     add("--model", help="the model's name at its server (default: the judge's)")
     add("--mark", type=float, default=MARK, help="least probability of a claim that holds")

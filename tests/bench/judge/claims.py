@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.grounding.judge.base import CitedClaim
+from core.grounding.judge import JudgedClaim
 
 OWN = Path(__file__).with_name("claims.jsonl")
 LABELS = ("true", "false", "over")
@@ -17,7 +17,7 @@ LABELS = ("true", "false", "over")
 class LabelledClaim:
     """A claim with its sentences, and what a reader found."""
 
-    cited: CitedClaim
+    statement: JudgedClaim
     question: str
     label: str
     """One of `LABELS`; `over`: its beginning is supported, its tail is not."""
@@ -52,8 +52,8 @@ def _claim(row: Mapping[str, Any], corpora: Path) -> LabelledClaim:
     if not quotes:
         raise ValueError("no quotes")
     question = str(row.get("question", "")).replace("{heading}", headings[-1] if headings else "")
-    cited = CitedClaim(str(row["claim"]), quotes, headings)
-    return LabelledClaim(cited, question, label, row.get("split", ""), row.get("writer", ""))
+    statement = JudgedClaim(str(row["claim"]), quotes, headings)
+    return LabelledClaim(statement, question, label, row.get("split", ""), row.get("writer", ""))
 
 
 def _texts(row: Mapping[str, Any], corpora: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

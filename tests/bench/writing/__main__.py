@@ -22,6 +22,7 @@ from bot.settings import AnswerSettings, Settings
 from bot.wiring import open_services
 from core.answering.agent import Agent
 from core.evaluation.questions import GoldQuestion
+from core.generation.base import ClaimKind
 from core.models import AgentConfiguration, AgentResponse, Outcome
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from tests.bench.asked import arguments, corpora_of, marked_rows
@@ -102,7 +103,7 @@ def writing_agent(services: Services, writer: RecordedGenerator, evidence_tokens
         retriever=services.retriever,
         generator=writer,
         fallback=services.extractive,
-        checker=services.checker,
+        judge_of=lambda course, _: services.judge(course, WRITER),
         sessions=services.sessions,
         budgets=TokenBudgets(services.engine, limits=_UNLIMITED),
         prices=prices(services.settings, services.models.tables),
@@ -115,7 +116,7 @@ def report(found: Sequence[Written], *, near: bool) -> Iterator[str]:
     """Yield the figures, a line each."""
     drafts = [one.draft for one in found if one.draft is not None]
     whole = [draft for draft in drafts if not draft.failure]
-    claims = [claim for draft in whole for claim in draft.claims if not claim.example]
+    claims = [claim for draft in whole for claim in draft.claims if claim.kind is ClaimKind.FACT]
     written = [draft for draft in whole if draft.claims]
     right = [one for one in found if one.is_beside_right_evidence]
     calls = [len(draft.calls) for draft in whole]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from core.errors import GenerationError
 from core.generation.base import (
     Claim,
+    ClaimKind,
     DraftPart,
     GenerationTask,
     Generator,
@@ -30,7 +31,7 @@ class Draft:
     @property
     def is_valid(self) -> bool:
         """Whether it has claims, and each but the model's own example names sentences there are."""
-        cited = [claim for claim in self.claims if not claim.example]
+        cited = [claim for claim in self.claims if claim.kind is ClaimKind.FACT]
         return bool(cited) and all(is_cited(claim) for claim in cited)
 
     @property

@@ -152,15 +152,14 @@ def test_a_heading_cannot_smuggle_a_url_in() -> None:
     assert "https://evil" not in place_of(found)
 
 
-def test_a_quote_that_is_in_the_answer_is_not_repeated() -> None:
+def test_a_footnote_is_a_place_in_one_line() -> None:
     book = cited()
-    sentence = book.content_text.partition(". ")[0]
-    [note] = footnote_lines(citing(f"{sentence}. [1]", book))
+    [note] = footnote_lines(citing("A tree [1].", book))
     assert note == f"From [1] {place_of(book)}"
 
 
-def test_a_quote_that_is_not_in_the_answer_stands_below_its_place() -> None:
-    [note] = footnote_lines(citing("A tree [1].", cited()))
+def test_the_words_cited_stand_below_their_place_where_they_are_asked_for() -> None:
+    [note] = footnote_lines(citing("A tree [1].", cited()), evidence=True)
     assert note.splitlines()[1] == "    “A heap is a complete binary tree”"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.cli.context import terminal_user
 from bot.keyring.keys import Keys
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.budgets.store import TokenBudgets, TokenLimits, Tokens
 from core.storage.database import create_engine
 from tests.command_line import CommandLine
 
@@ -26,6 +26,7 @@ def count(
     *calls: tuple[str, str, int, int],
     days_ago: int = 0,
     cached: int = 0,
+    judging: Tokens | None = None,
 ) -> None:
     """Count calls of a model: who asked, about which course, tokens in and out.
 
@@ -42,7 +43,7 @@ def count(
                 "response_tokens": written,
                 "cached_tokens": cached,
             }
-            await budgets.add(user, course, **used, moment=moment)
+            await budgets.add(user, course, **used, judging=judging, moment=moment)
         await engine.dispose()
 
     asyncio.run(count_all())
@@ -72,15 +73,24 @@ def test_every_day_has_a_line_for_each_course_and_one_for_all(prepared: CommandL
     assert (done.code, done.err) == (0, "")
     today, earlier = day(), day(6)
     assert done.out.splitlines() == [
-        "day         course       calls  tokens in  cached  tokens out  cost",
-        f"{earlier}  algebra          1          5       0           5     -",
-        f"{earlier}  all courses      1          5       0           5     -",
-        f"{today}  algebra          1        100       0          20     -",
-        f"{today}  biology          2      2,000     900         400     -",
-        f"{today}  all courses      3      2,100     900         420     -",
+        "day         course       for      calls  tokens in  cached  tokens out  cost",
+        f"{earlier}  algebra      writing      1          5       0           5     -",
+        f"{earlier}  all courses  writing      1          5       0           5     -",
+        f"{today}  algebra      writing      1        100       0          20     -",
+        f"{today}  biology      writing      2      2,000     900         400     -",
+        f"{today}  all courses  writing      3      2,100     900         420     -",
     ]
     assert len(prepared.here("usage", "--days", "1").out.splitlines()) == 4
     assert len(prepared.here("usage", "--days", "8").out.splitlines()) == 8
+
+
+def test_what_judging_used_stands_apart(prepared: CommandLine) -> None:
+    count(prepared, ("ann", "biology", 1_200, 340), judging=Tokens(200, 40, 1))
+    lines = prepared.here("usage").out.splitlines()
+    assert lines[1].split()[2:] == ["writing", "0", "1,000", "0", "300", "-"]
+    assert lines[2].split() == ["judging", "1", "200", "40", "-"]
+    judging = prepared.here("usage", "--json").json[0]["judging"]
+    assert (judging["calls"], judging["query_tokens"], judging["response_tokens"]) == (1, 200, 40)
 
 
 def test_prices_turn_tokens_into_an_estimate(prepared: CommandLine) -> None:
@@ -97,6 +107,12 @@ def test_prices_turn_tokens_into_an_estimate(prepared: CommandLine) -> None:
         "response_tokens": 200_000,
         "tokens_used": 1_200_000,
         "estimated_cost": pytest.approx(1.1),
+        "judging": {
+            "calls": 0,
+            "query_tokens": 0,
+            "response_tokens": 0,
+            "estimated_cost": 0.0,
+        },
     }
     assert total == {**course, "course_id": None}
     assert prepared.here("usage", "--json").json[0]["estimated_cost"] is None

@@ -112,13 +112,13 @@ def test_an_absolute_path_stays_as_it_is(tmp_path: Path) -> None:
     assert read_course_file(written(tmp_path, text)).sources("x") == [str(book)]
 
 
-def test_a_source_may_be_trusted_and_the_others_are_not(tmp_path: Path) -> None:
-    listed = '"slides", { path = "book", trusted = true }, { path = "lab" }'
+def test_a_source_is_trusted_unless_the_file_says_otherwise(tmp_path: Path) -> None:
+    listed = '"slides", { path = "book", trusted = false }, { path = "lab" }'
     text = f"[courses.x]\nsources = [{listed}]\n"
     file = read_course_file(written(tmp_path, text))
     assert file.sources("x") == [str(tmp_path / name) for name in ("slides", "book", "lab")]
-    assert file.trusted("x") == {str(tmp_path / "book")}
-    assert file.trusted("y") == frozenset()
+    assert file.untrusted("x") == {str(tmp_path / "book")}
+    assert file.untrusted("y") == frozenset()
 
 
 def test_the_answers_table_changes_just_what_it_names(tmp_path: Path) -> None:

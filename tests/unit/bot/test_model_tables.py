@@ -9,12 +9,12 @@ from bot.course_file import CourseFile, read_course_file
 from bot.doctor.findings import Finding
 from bot.doctor.models import check_judge
 from bot.providers.models import check_named_models, chosen_generator, models_in_use, prices
-from bot.providers.tables import ModelTable, read_tables
+from bot.providers.tables import OLLAMA, ModelTable, read_tables
 from bot.settings import Settings, load_settings
 from bot.wiring import open_services
 from core.embeddings.openai import OpenAIEmbedder
 from core.errors import ConfigurationError
-from core.grounding.judge.model import ModelJudge
+from core.grounding.judge import Judge
 from core.models import EXTRACTIVE
 from core.providers.gemini.client import GeminiClient
 from core.providers.guarded import GuardedModel
@@ -176,14 +176,14 @@ def test_a_course_whose_writer_nobody_judges_is_warned_of(
             "LOCAL_ONE__CONTEXT is not",
         ),
         ("", {"MODELS__NEW__MODEL": "m"}, "models.new.kind (GLOSSATOR_MODELS__NEW__KIND)"),
-        ("", {"MODELS__LEXICAL__MODEL": "m"}, "MODELS__LEXICAL__… cannot be set: lexical already"),
+        ("", {"MODELS__NONE__MODEL": "m"}, "MODELS__NONE__… cannot be set: none already"),
         ("", {"MODELS__LOCAL__MODEL": "m"}, "local already means what works without any"),
         ("", {"MODELS__EXTRACTIVE__MODEL": "m"}, "extractive already means what works"),
         ("", {"MODELS__9TH__MODEL": "m"}, "MODELS__9TH__… cannot be set: a model's name is"),
     ],
     ids=[
         *("no region", "no key", "no Gemini key", "bad variable", "no kind"),
-        *("lexical", "local", "extractive", "no name"),
+        *("none", "local", "extractive", "no name"),
     ],
 )
 def test_what_is_missing_of_a_model_is_named(
@@ -289,14 +289,19 @@ async def test_each_course_has_its_own_writer(
 
 
 @pytest.mark.costly
+def test_a_table_of_the_kind_minicheck_is_a_judge_at_ollama() -> None:
+    table = ModelTable.model_validate({"kind": "minicheck"})
+    assert (table.kind, table.model, table.base_url) == ("openai", "bespoke-minicheck", OLLAMA)
+
+
 async def test_a_course_may_have_a_judge_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    courses = '[courses.a]\njudge = "local_one"\n[courses.b]\njudge = "lexical"\n'
+    courses = '[courses.a]\njudge = "local_one"\n[courses.b]\njudge = "none"\n'
     settings, file = loaded(monkeypatch, tmp_path, LOCAL + CLOUD + courses, JUDGE="cloud")
     async with open_services(settings) as opened:
         judges = {name: opened.judge(name) for name in ("a", "b", "c")}
-    names = {name: isinstance(one, ModelJudge) and one.name for name, one in judges.items()}
+    names = {name: isinstance(one, Judge) and one.name for name, one in judges.items()}
     assert names == {"a": "qwen2.5:7b", "b": False, "c": "gemini-3.8-flash"}
     assert judges["b"] is None
     tables = read_tables(settings, file.models)
@@ -312,15 +317,15 @@ async def test_a_judge_waits_and_judges_as_its_table_and_the_course_say(
 ) -> None:
     own = "judge_wait = 3.0\njudge_mark = 0.6\nrelevance_mark = 0.4\n"
     courses = "[courses.a]\njudge_mark = 0.9\n[courses.b]\n"
-    settings, _ = loaded(monkeypatch, tmp_path, LOCAL + courses)
+    settings, _ = loaded(monkeypatch, tmp_path, LOCAL + courses, JUDGE="none")
     with pytest.raises(ConfigurationError, match="no model judges there"):
         async with open_services(settings):
             pass
     settings, _ = loaded(monkeypatch, tmp_path, LOCAL + own + courses, JUDGE="local_one")
     async with open_services(settings) as opened:
         first, other = opened.judge("a"), opened.judge("b")
-        assert isinstance(first, ModelJudge)
-        assert isinstance(other, ModelJudge)
+        assert isinstance(first, Judge)
+        assert isinstance(other, Judge)
         assert (first.mark, other.mark) == (0.9, 0.6)
         assert (first.wait, first.relevance_mark) == (3.0, 0.4)
         assert opened.judge("b") is other
@@ -354,8 +359,8 @@ async def test_models_of_one_name_at_two_services_stay_apart(
     async with open_services(settings) as opened:
         models = opened.models
         judges = [opened.judge(course) for course in "xyz"]
-        assert all(isinstance(judge, ModelJudge) for judge in judges)
-        asked = [judge.model for judge in judges if isinstance(judge, ModelJudge)]
+        assert all(isinstance(judge, Judge) for judge in judges)
+        asked = [judge.model for judge in judges if isinstance(judge, Judge)]
         assert asked == [models.chat("a"), models.chat("b"), models.chat("a")]
         assert asked[0] is not asked[1]
         assert judges[0] is judges[2]
@@ -378,7 +383,8 @@ async def test_models_of_every_kind_are_opened_once_with_what_their_tables_say(
         assert isinstance(local, GuardedModel)
         assert opened.models.chat("local_one") is local
         assert (local.name, local.context) == ("qwen2.5:7b", 4096)
-        assert (local._timeouts.first_piece, local._timeouts.silence) == (60.0, 30.0)
+        assert (local._timeouts.first_piece, local._timeouts.silence) == (180.0, 30.0)
+        assert cloud._timeouts.first_piece == 60.0
         assert isinstance(opened.models.client("local_one"), OpenAIClient)
         assert isinstance(opened.models.client("cloud"), GeminiClient)
         assert opened.models.times.whole == 180.0

@@ -1050,7 +1050,7 @@ def test_the_fields_of_an_answer_are_those_of_the_page() -> None:
         *("retrieved_chunks", "grounding_chunks", "citations", "sources"),
         *("confidence", "located"),
         *("context_used", "conversation_id", "query_tokens", "response_tokens", "tokens_used"),
-        *("cached_tokens", "estimated_cost", "claims_written", "claims_dropped"),
+        *("cached_tokens", "estimated_cost", "claims_written", "claims_dropped", "claims_unjudged"),
         *("course_id", "generation", "model_name", "notices", "quote_location"),
         *("nearest_sections", "shows_again", "unknown_section", "leans"),
         *("checked", "offered", "held_to", "asks_nothing"),

@@ -165,12 +165,9 @@ def test_the_dialect_is_markdown_that_means_the_same() -> None:
 
 
 def test_footnotes_are_small_and_link_into_the_book() -> None:
-    note = Footnote(
-        (1, 2), "Heaps › A [b] @everyone", "p. 3", "https://b.example/h(1)#d", "h.md", ("A_b",)
-    )
+    note = Footnote((1, 2), "Heaps › A [b] @everyone", "p. 3", "https://b.example/h(1)#d", "h.md")
     assert footnote_lines([note]) == (
-        "-# [1] [2] [Heaps › A (b) @\u200beveryone](<https://b.example/h%281%29#d>) · p. 3\n"
-        "-# “A\\_b”"
+        "-# [1] [2] [Heaps › A (b) @\u200beveryone](<https://b.example/h%281%29#d>) · p. 3"
     )
-    local = Footnote((3,), "Heaps", "", None, "heaps.md", ())
+    local = Footnote((3,), "Heaps", "", None, "heaps.md")
     assert footnote_lines([local]) == "-# [3] Heaps"

@@ -26,7 +26,6 @@ def test_a_footnote_names_the_place_its_page_and_its_address() -> None:
             locator="p. 3",
             url=URL,
             file="heaps.md",
-            quotes=("A heap is a complete binary tree",),
         )
     ]
 
@@ -54,7 +53,16 @@ def test_citations_of_one_place_share_a_footnote() -> None:
     )
     [note] = footnotes(answer)
     assert note.numbers == "[1] [2]"
-    assert note.quotes == ()
+
+
+def test_a_breadcrumb_names_nothing_twice_and_shows_no_formula_raw() -> None:
+    place = place_in_book(chunk(page_title="Heaps", headings=("Heaps", "Choosing $k$", "Heaps")))
+    assert place.title == "Heaps › Choosing k"
+
+
+def test_what_the_asker_wrote_is_no_place_of_the_book() -> None:
+    place = place_in_book(chunk(page_title="your message", metadata={"asker": 1}))
+    assert (place.title, place.url, place.file) == ("your message", None, "")
 
 
 def test_files_of_the_same_title_have_a_footnote_each() -> None:

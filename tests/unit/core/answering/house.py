@@ -24,8 +24,7 @@ from core.generation.base import (
 )
 from core.generation.extractive import ExtractiveGenerator
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
-from core.grounding.judge.base import SupportJudge
-from core.grounding.support import SupportChecker
+from core.grounding.judge import Judge
 from core.index.base import Hits, Part, PointId, SearchQuery
 from core.index.embedded.edge import EdgeIndex
 from core.models import (
@@ -125,7 +124,7 @@ class House:
     local: HashingEmbedder = field(default_factory=HashingEmbedder)
     configuration: AgentConfiguration = field(default_factory=AgentConfiguration)
     limits: TokenLimits = field(default_factory=TokenLimits)
-    judge: SupportJudge | None = None
+    judge: Judge | None = None
 
     def agent(
         self,
@@ -138,7 +137,7 @@ class House:
             retriever=Retriever(self.catalogue, self.index, lambda *_: self.embedder),
             generator=generator or extractive,
             fallback=extractive,
-            checker=SupportChecker(lambda _: self.judge),
+            judge_of=lambda *_: self.judge,
             sessions=self.sessions,
             budgets=TokenBudgets(self.engine, limits=self.limits),
             prices=Prices(input_price=1.0, output_price=2.0),

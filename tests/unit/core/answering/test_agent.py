@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -25,7 +25,7 @@ from core.errors import (
 )
 from core.generation.base import Claim, DraftPart, GenerationTask, NotCovered, Passage, QuotedWords
 from core.generation.times import AnswerTimes
-from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
+from core.grounding.judge import Judge
 from core.models import (
     EXPLAIN_QUOTE,
     Again,
@@ -41,7 +41,16 @@ from core.models import (
     ThreadMessage,
     UserContext,
 )
-from core.providers.base import ChatEnd, ChatMessage, Finish, ignore
+from core.providers.base import (
+    ChatEnd,
+    ChatMessage,
+    ChatModel,
+    ChatRequest,
+    Finish,
+    TimeLimit,
+    ignore,
+)
+from core.providers.failures import ProviderFailure
 from core.storage.budgets.store import TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine
@@ -160,20 +169,24 @@ async def test_no_more_turns_than_allowed_are_recalled(house: House) -> None:
 
 
 async def test_below_the_threshold_it_abstains_and_names_the_nearest(house: House) -> None:
-    generator = ScriptedGenerator(first_words)
     asked = asking(score_threshold=1.0)
-    answer = await house.agent(generator).answer(asked)
+    answer = await house.agent().answer(asked)
     assert answer.outcome is Outcome.ABSTAINED
     assert answer.response_text == "The book doesn't cover this."
     assert answer.nearest_sections
     assert (answer.citations, answer.grounding_chunks, answer.sources) == ((), (), ())
-    assert generator.tasks == []
     assert answer.confidence <= 0.1
+
+
+async def test_a_model_is_asked_whatever_the_search_found(house: House) -> None:
+    generator = ScriptedGenerator(first_words)
+    await house.agent(generator).answer(asking(score_threshold=1.0))
+    assert len(generator.tasks) == 1
 
 
 async def test_where_nothing_is_near_no_sections_are_named(house: House) -> None:
     asked = asking("Which enzyme unwinds the helix?", score_threshold=1.0)
-    answer = await house.agent(ScriptedGenerator(first_words)).answer(asked)
+    answer = await house.agent().answer(asked)
     assert answer.outcome is Outcome.ABSTAINED
     assert answer.nearest_sections == ()
 
@@ -284,25 +297,32 @@ async def test_when_the_writer_fails_the_books_own_sentences_answer(house: House
     assert "".join(after) == answer.response_text
 
 
-class LateJudge:
-    """A model that left every claim to the words."""
+class LateModel:
+    """A model that says nothing in time."""
 
     name = "late"
+    has_logprobs = False
+    speed = None
 
-    async def judge(self, claim: CitedClaim, report: Callable[[ChatEnd], None] = ignore) -> Verdict:
-        report(ChatEnd("late", Finish.STOP, ChatMessage("assistant", "yes"), 40, 1))
-        return Verdict(0.9, holds=True, by=JudgedBy.WORDS)
+    async def reply(
+        self, request: ChatRequest, deadline: TimeLimit, report: Callable[[ChatEnd], None] = ignore
+    ) -> AsyncGenerator[str | ChatEnd, None]:
+        report(ChatEnd("late", Finish.BROKEN, ChatMessage("assistant", ""), 40, 0))
+        raise ProviderFailure("late took too long", transient=True)
+        yield ""
 
 
-async def test_that_only_the_words_were_compared_is_told(house: House) -> None:
+async def test_what_the_judge_is_late_for_is_shown_and_counted(house: House) -> None:
     def claims(task: GenerationTask) -> Sequence[Claim]:
         [first] = first_words(task)
         return [replace(first, text="The wick is trimmed.")]
 
-    house.judge = LateJudge()
+    house.judge = Judge(cast("ChatModel", LateModel()))
     answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
-    assert any(notice.startswith("Checked by words only") for notice in answer.notices)
-    assert (answer.model_name, answer.query_tokens) == ("scripted", 70 + 40)
+    assert "The wick is trimmed." in answer.response_text
+    assert answer.claims_unjudged == 1
+    assert answer.confidence <= 0.7
+    assert (answer.model_name, answer.query_tokens) == ("scripted", 70 + 40 + 40)
 
 
 async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: House) -> None:
@@ -345,7 +365,7 @@ async def test_when_nothing_the_writer_says_is_carried_the_book_speaks(house: Ho
     assert answer.notices == (i18n.text("notice-nothing-held"),)
     assert answer.claims_dropped == 1
     assert "whale" not in answer.response_text
-    assert answer.tokens_used == 100
+    assert answer.tokens_used == 200  # it was asked to write once more
 
 
 async def test_a_refusal_next_to_good_evidence_shows_what_the_book_says(house: House) -> None:
@@ -432,7 +452,8 @@ async def test_a_second_look_finds_whole_paragraphs_as_the_first_does(house: Hou
 async def test_a_section_that_is_asked_for_by_name_is_the_evidence(house: House) -> None:
     generator = ScriptedGenerator(first_words)
     answer = await house.agent(generator).answer(asking("What is in the fog section?"))
-    assert {chunk.section_heading for chunk in generator.tasks[0].evidence} == {"Fog"}
+    read = [passage.chunk for passage in generator.tasks[0].passages()]
+    assert {chunk.section_heading for chunk in read} == {"Fog"}
     assert answer.outcome is Outcome.ANSWERED
     assert answer.citations
 
@@ -572,7 +593,7 @@ async def test_without_retrieval_the_passage_is_the_only_context(house: House) -
     generator = ScriptedGenerator(first_words)
     answer = await house.agent(generator).answer(quoting(FOREIGN))
     [task] = generator.tasks
-    assert [chunk.content_text for chunk in task.evidence] == [FOREIGN]
+    assert [passage.text for passage in task.passages()] == [FOREIGN]
     assert answer.outcome is Outcome.ANSWERED
     assert [chunk.content_text for chunk in answer.grounding_chunks] == [FOREIGN]
     assert answer.context_used == FOREIGN

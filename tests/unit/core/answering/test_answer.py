@@ -115,8 +115,9 @@ def add(draft: AnswerDraft, text: str, quote: str) -> str:
     content = draft.material.chunks[0].content_text
     start = content.index(quote)
     quoted = sentences_around(QuotedPassage(content, start, start + len(quote)))
-    claim = resting_on(text, quoted.text, content=content)
-    return draft.add(claim, draft.locate(claim))
+    claim, before = resting_on(text, quoted.text, content=content), len(draft.text)
+    draft.add(claim, draft.locate(claim))
+    return draft.text[before:]
 
 
 # --- claims -------------------------------------------------------------------------------
@@ -168,8 +169,8 @@ def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
     draft = AnswerDraft(found(heap()))
     quotes = (QuotedWords(0, TREE, 0), QuotedWords(0, ROOT, len(TREE) + 1))
     claim = Claim("A heap is a tree with the largest key on top.", quotes)
-    delta = draft.add(claim, draft.locate(claim))
-    assert delta.endswith("on top. [1] [2]")
+    draft.add(claim, draft.locate(claim))
+    assert draft.text.endswith("on top. [1] [2]")
     assert len(finished(draft).citations) == 2
 
 
@@ -327,7 +328,10 @@ def test_an_answer_that_lost_most_of_its_draft_is_partial_and_trusted_less() -> 
     whole_draft = finished(draft)
     draft.tally.written = 3
     answer = finished(draft)
-    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (i18n.text("notice-left-out"),))
+    assert (answer.outcome, answer.notices) == (
+        Outcome.PARTIAL,
+        (i18n.text("notice-left-out", count=2),),
+    )
     assert (answer.claims_written, answer.claims_dropped) == (3, 2)
     assert answer.confidence < whole_draft.confidence / 2
 
@@ -418,16 +422,17 @@ def test_a_follow_up_with_a_word_that_the_book_does_not_have_leaves_the_topic(
     assert finished(draft, request(query_text=question)).outcome is outcome
 
 
-def test_a_list_of_a_model_has_no_gap_where_an_item_is_not_shown() -> None:
+def test_a_list_says_where_an_item_is_left_out() -> None:
     draft = AnswerDraft(found(heap()), by_model=True)
     quote = draft.material.chunks[0].content_text
     items = [
         replace(resting_on("A tree.", quote, content=quote), lead=f"\n{n}. ") for n in (1, 2, 3)
     ]
     draft.add(items[0], draft.locate(items[0]))
-    draft.pass_over(items[1])
+    draft.add_gap(items[1])
     draft.add(items[2], draft.locate(items[2]))
-    assert draft.text == "1. A tree. [1]\n2. A tree. [1]"
+    left_out = i18n.text("answer-item-left-out")
+    assert draft.text == f"1. A tree. [1]\n2. {left_out}\n3. A tree. [1]"
 
 
 def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:

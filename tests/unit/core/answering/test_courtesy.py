@@ -9,10 +9,11 @@ from adapters.console import closing_line
 from bot.providers.offline_model import installed_model
 from core.answering.courtesy import CourtesyStage
 from core.embeddings.local import LocalEmbedder
+from core.generation.base import Claim, ClaimKind
 from core.i18n import Message
 from core.models import Outcome, ThreadMessage, UnreadPart
 from tests.books import COVERED
-from tests.unit.core.answering.house import House, ScriptedGenerator, asking, first_words
+from tests.unit.core.answering.house import House, ScriptedGenerator, asking
 
 FRIENDLY = str(Message("answer-courtesy"))
 
@@ -28,14 +29,20 @@ def stage(models: Path) -> CourtesyStage:
 async def test_courtesy_gets_a_friendly_sentence(
     house: House, stage: CourtesyStage, polite: str
 ) -> None:
-    writer = ScriptedGenerator(first_words)
-    answer = await house.agent(writer, stages=[stage]).answer(asking(polite))
+    answer = await house.agent(stages=[stage]).answer(asking(polite))
     assert (answer.outcome, answer.response_text) == (Outcome.ABSTAINED, FRIENDLY)
     assert answer.asks_nothing
     assert (answer.nearest_sections, answer.notices, answer.retrieved_chunks) == ((), (), ())
-    assert not writer.tasks
     assert not [*buttons_under(answer, quoted=False, private=True)]
     assert closing_line(answer).startswith("(no question,")
+
+
+async def test_a_model_that_writes_reads_courtesy_too(house: House, stage: CourtesyStage) -> None:
+    writer = ScriptedGenerator(lambda _: [Claim("Hello to you!", kind=ClaimKind.TALK)])
+    answer = await house.agent(writer, stages=[stage]).answer(asking("hello"))
+    assert (answer.outcome, answer.response_text) == (Outcome.ABSTAINED, "Hello to you!")
+    assert answer.asks_nothing
+    assert answer.nearest_sections == ()
 
 
 @pytest.mark.parametrize("term", ["TRALI", "ferritn", "imatinib", "INR"])

@@ -47,7 +47,7 @@ async def test_a_stage_may_say_how_the_answer_is_written(house: House) -> None:
     generator = ScriptedGenerator(first_words)
     house.configuration = house.configuration.model_copy(update={"system_prompt": "Be kind."})
     answer = await house.agent(generator, stages=[Hinting()]).answer(asking())
-    (task,) = generator.tasks
+    task = generator.tasks[0]
     assert task.system_prompt == "Be kind.\n\nGive hints alone."
     assert "Hints only." in answer.notices
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from core.generation.claims.layout import ClaimCutter
+from core.generation.base import ClaimKind
+from core.generation.claims.layout import ClaimLayout
 from core.grounding.citations import presentable
 from core.markdown.blocks import is_closed
 from core.markdown.code import code_in, masked, outside_code, without_code
@@ -135,7 +136,7 @@ def test_no_sentence_tears_code(text: str) -> None:
 @tried
 @given(documents)
 def test_claims_of_a_draft_hold_its_code(text: str) -> None:
-    parts = list(ClaimCutter().cut(text, ()))
+    parts = list(ClaimLayout().claims(text, ClaimKind.FACT, ()))
     told = [without_blanks(c) for part in parts for c in contents(presentable(part.text))]
     for code in code_in(text):
         if any(character.isalnum() for character in code.content):
@@ -292,7 +293,7 @@ def _assert_read_alike(text: str) -> None:
 @given(nested_texts)
 @example(WRAPPED)
 def test_a_draft_that_is_cut_keeps_its_fences(text: str) -> None:
-    parts = list(ClaimCutter().cut(text, ()))
+    parts = list(ClaimLayout().claims(text, ClaimKind.FACT, ()))
     shown = [without_blanks(c) for part in parts for c in contents(presentable(part.text))]
     for code in code_in(text):
         if code.kind is CodeKind.FENCE and any(map(str.isalnum, code.content)):
@@ -317,7 +318,7 @@ def test_code_of_a_draft_stays_where_lists_and_quotes_stand_around_it() -> None:
     text = (
         "Do this:\n\n- Run\n\n      ls https://a.example\n\n- ```sh\n  # a comment\n  ls\n  ```\n"
     )
-    assert [part.text for part in ClaimCutter().cut(text, ())] == [text.strip()]
+    assert [part.text for part in ClaimLayout().claims(text, ClaimKind.FACT, ())] == [text.strip()]
 
 
 def test_lasting_text_is_closed_where_its_list_is() -> None:

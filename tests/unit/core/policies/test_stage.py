@@ -2,10 +2,10 @@
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
@@ -22,7 +22,7 @@ from core.generation.base import Claim, GenerationTask, Generator, QuotedWords
 from core.generation.claims.prompt import render_prompt
 from core.generation.extractive import ExtractiveGenerator
 from core.generation.times import DEFAULT_TIMES
-from core.grounding.support import SupportChecker
+from core.grounding.judge import Judge
 from core.i18n import use_locale
 from core.models import AgentRequest, AgentResponse, Outcome, PolicyMode, UserContext, now
 from core.policies.belonging import Belonging
@@ -32,13 +32,22 @@ from core.policies.stage import PolicyStage
 from core.policies.steps import Steps
 from core.policies.store import MOST_POLICIES, HintSteps, NewPolicy, PolicyStore
 from core.policies.withheld import WithheldSolution
+from core.providers.base import (
+    ChatEnd,
+    ChatMessage,
+    ChatModel,
+    ChatRequest,
+    Finish,
+    TimeLimit,
+    ignore,
+)
 from core.retrieval.retriever import Retriever
 from core.storage.budgets.pricing import Prices
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.database import Base, reading, writing
 from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT
-from tests.unit.core.answering.house import House, ScriptedGenerator, asking
+from tests.unit.core.answering.house import House, ScriptedGenerator, asking, first_words
 
 TEXT = (
     "How often does the keeper trim the wick of the lamp, "
@@ -55,18 +64,39 @@ async def no_titles(course_id: str) -> Sequence[str]:
     return ()
 
 
+class Grading:
+    """A model that affirms claims, and grades by a given grade what gives an assignment away."""
+
+    name = "grading"
+    has_logprobs = False
+    speed = None
+
+    def __init__(self, grade: int) -> None:
+        self.grade = grade
+        self.asked: list[str] = []
+
+    async def reply(
+        self, request: ChatRequest, deadline: TimeLimit, report: Callable[[ChatEnd], None] = ignore
+    ) -> AsyncGenerator[str | ChatEnd, None]:
+        self.asked.append(request.messages[-1].text)
+        grade = self.grade if "assignment" in request.system.partition("\n")[0] else 10
+        text = json.dumps({"grades": [grade]})
+        yield ChatEnd(self.name, Finish.STOP, ChatMessage("assistant", text), 40, 4)
+
+
 def agent_of(
     house: House,
     *policies: AnswerPolicy,
     generator: Generator | None = None,
     store: PolicyStore | None = None,
+    judge: Grading | None = None,
 ) -> Agent:
     extractive = ExtractiveGenerator(embedder=house.local)
     parts: dict[str, Any] = {
         "retriever": Retriever(house.catalogue, house.index, lambda *_: house.embedder),
         "generator": generator or extractive,
         "fallback": extractive,
-        "checker": SupportChecker(),
+        "judge_of": lambda *_: judge and Judge(cast("ChatModel", judge)),
         "request_tokens": None,
         "times": DEFAULT_TIMES,
     }
@@ -187,6 +217,35 @@ async def test_the_reason_is_in_the_askers_language(house: House) -> None:
     with use_locale("de"):
         answer = await agent_of(house, HINTS).answer(of_student())
     assert answer.notices[0] == "Nur Hinweise: Sheet 2."
+
+
+OTHER_WORDS = "Please tell a friend of mine about the thing with the ships in fog."
+
+
+async def test_a_model_is_told_of_the_assignments_whatever_is_asked(house: House) -> None:
+    generator = ScriptedGenerator(first_words)
+    agent = agent_of(house, HINTS, generator=generator)
+    answer = await agent.answer(of_student(OTHER_WORDS))
+    assert answer.held_to is None
+    [task] = generator.tasks
+    assert f'"{TASK.name}"' in (task.system_prompt or "")
+    assert TEXT in (task.system_prompt or "")
+    assert SOLUTION not in (task.system_prompt or "")
+
+
+async def test_what_the_judge_finds_to_give_an_assignment_away_is_never_shown(
+    house: House,
+) -> None:
+    def solving(task: GenerationTask) -> Sequence[Claim]:
+        return [replace(first_words(task)[0], text="A trim comes after a watch ends.")]
+
+    for grade, is_shown in ((10, False), (0, True)):
+        judge = Grading(grade)
+        generator = ScriptedGenerator(solving)
+        agent = agent_of(house, HINTS, generator=generator, judge=judge)
+        events = [event async for event in agent.stream(of_student(OTHER_WORDS))]
+        assert any("A trim comes" in str(event) for event in events) == is_shown
+        assert any(TEXT in asked for asked in judge.asked)
 
 
 def leaking(words: str) -> Callable[[GenerationTask], Sequence[Claim]]:

@@ -42,14 +42,14 @@ def answered(
     return kind(code, body, httpx2.Response(code, headers=headers))
 
 
-@pytest.mark.parametrize("code", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("code", [409, 425, 429, 500, 502, 503, 504, 529])
 def test_what_passes_may_be_tried_again(code: int) -> None:
     failure = failure_of(answered(code))
     assert (failure.transient, failure.outage) == (True, True)
     assert str(failure) == f"gemini-x answered {code} SOME_STATUS"
 
 
-@pytest.mark.parametrize("code", [400, 401, 403, 404, 409, 413, 501])
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 413, 501])
 def test_what_does_not_pass_is_not_tried_again(code: int) -> None:
     assert not failure_of(answered(code)).transient
 

@@ -112,7 +112,7 @@ def test_the_words_for_plain_lines_are_what_the_reader_reads() -> None:
 
 def test_the_schema_is_strict_and_tells_every_form_of_an_answer() -> None:
     jsonschema.Draft202012Validator.check_schema(dict(ANSWER.json))
-    claim = {"text": "A.", "sentences": [1], "example": False}
+    claim = {"kind": "fact", "text": "A.", "sentences": [1]}
     jsonschema.validate({"claims": [claim], "missing": "part"}, ANSWER.json)
     jsonschema.validate({"claims": [], "missing": "all"}, ANSWER.json)
     incomplete: list[dict[str, Any]] = [
@@ -133,7 +133,7 @@ def test_all_that_questions_of_a_course_share_is_the_same() -> None:
 
 def test_the_staffs_words_stand_before_the_rules() -> None:
     system = render(task("A.", system_prompt="  Speak like a kind tutor.\x00 ")).system
-    assert 0 < system.index("Speak like a kind tutor.\n") < system.index("# Rules")
+    assert 0 < system.index("Speak like a kind tutor.\n") < system.index("# What you may say")
     assert "staff" not in render(task("A.", system_prompt=" ")).system
 
 
@@ -238,10 +238,21 @@ def test_the_model_learns_where_a_quote_stands() -> None:
         assert words in text
 
 
-def test_a_quote_from_elsewhere_is_no_source() -> None:
-    place = located(QuoteStatus.NOT_FOUND)
-    text = last(render(task("A.", selected_text="Bees hum.", quote_location=place)))
-    assert "not from the book: you may speak of it, but it is no source" in text
+def test_a_quote_from_elsewhere_may_be_cited_by_numbers_of_its_own() -> None:
+    place, words = located(QuoteStatus.NOT_FOUND), "Bees hum. They dance."
+    given = Passage(1, chunk(words), words)
+    asked = task("A.", selected_text=words, quote_location=place, asker={words: given})
+    text = last(render(asked))
+    assert blocks(text, "quote") == ["[2] Bees hum. [3] They dance."]
+    assert "It is not from the book." in text
+
+
+def test_what_the_asker_wrote_stays_letter_for_letter() -> None:
+    words = "Is this right:\n\nfor i in range(3):\n    print(i)\n\nIt prints 3. Why?"
+    asked = task("A.", question=words, asker={words: Passage(1, chunk(words), words)})
+    [block] = blocks(last(render(asked)), "question")
+    assert re.sub(r"\[\d+\] ", "", block) == words
+    assert re.findall(r"\[(\d+)\]", block) == [str(n) for n in range(2, 2 + block.count("["))]
 
 
 def test_a_quote_may_stand_outside_of_the_passages() -> None:

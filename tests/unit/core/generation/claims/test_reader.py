@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.generation.base import Claim, NotCovered, Passage, QuotedWords
+from core.generation.base import Claim, ClaimKind, NotCovered, Passage, QuotedWords
 from core.generation.claims.reader import AnswerReader, ClaimOrRefusal
 from core.generation.claims.sentences import Numbering
 from tests.samples import chunk
@@ -43,7 +43,7 @@ def read(text: str, *, piece: int | None = None) -> list[ClaimOrRefusal]:
 
 
 def answer(*claims: tuple[str, Sequence[Any]], missing: str = "nothing", **changes: Any) -> str:
-    items = [{"text": t, "sentences": list(s), "example": False, **changes} for t, s in claims]
+    items = [{"kind": "fact", "text": t, "sentences": list(s), **changes} for t, s in claims]
     return json.dumps({"claims": items, "missing": missing})
 
 
@@ -96,8 +96,8 @@ def test_what_is_missing_is_told_once_and_last() -> None:
 
 
 def test_the_models_own_example_is_marked_and_cites_nothing() -> None:
-    text = answer(("Think of\na family tree.", []), example=True)
-    assert read(text) == [Claim("Think of a family tree.", lead="\n\n", example=True)]
+    text = answer(("Think of\na family tree.", []), kind="example")
+    assert read(text) == [Claim("Think of a family tree.", lead="\n\n", kind=ClaimKind.EXAMPLE)]
 
 
 def test_claims_are_read_that_stand_in_a_list_alone() -> None:
@@ -106,17 +106,30 @@ def test_claims_are_read_that_stand_in_a_list_alone() -> None:
         assert read(text) == [Claim("Heaps are trees.", IS_TREE)]
 
 
-def test_what_names_a_sentence_is_a_claim_though_it_is_marked_as_an_example() -> None:
-    text = answer(("Heaps are trees.", [1]), ("Heaps are rivers.", [99]), example=True)
+def test_each_kind_of_claim_is_read() -> None:
+    lead = answer(("Two parts:", []), kind="lead")
+    assert read(lead) == [Claim("Two parts:", kind=ClaimKind.LEAD)]
+    quiz = answer(("What is a heap?", [1]), kind="Question")
+    assert read(quiz) == [Claim("What is a heap?", IS_TREE, ClaimKind.QUESTION)]
+    assert read("TALK: Hello!") == [Claim("Hello!", kind=ClaimKind.TALK)]
+    assert read("QUESTION: What is a heap? [1]") == read(quiz)
+
+
+def test_talk_that_names_a_sentence_is_a_fact() -> None:
+    text = answer(("Heaps are trees.", [1]), ("Heaps are rivers.", [99]), kind="talk")
     first, second = read(text)
     assert first == Claim("Heaps are trees.", IS_TREE)
     assert isinstance(second, Claim)
     assert second.cites_unknown
-    assert read("EXAMPLE: Heaps are trees. [1]") == [Claim("Heaps are trees.", IS_TREE)]
-    [garbage] = claims(
-        '{"claims": [{"text": "So it is.", "sentences": ["p. 3"], "example": true}]}'
-    )
+    [garbage] = claims('{"claims": [{"text": "So it is.", "sentences": ["p. 3"]}]}')
     assert garbage == Claim("So it is.", cites_unknown=True)
+
+
+def test_a_claim_without_a_kind_is_a_fact_or_leads_in() -> None:
+    assert read('{"text": "Two parts:", "sentences": []}') == [
+        Claim("Two parts:", kind=ClaimKind.LEAD)
+    ]
+    assert read("Heaps are trees. [1]") == [Claim("Heaps are trees.", IS_TREE)]
 
 
 def test_a_claim_comes_with_the_bracket_that_ends_it() -> None:
@@ -167,7 +180,27 @@ def test_json_that_breaks_off_keeps_its_whole_claims() -> None:
 def test_what_is_no_claim_is_left_out() -> None:
     text = '{"claims": [{"text": 5}, {"sentences": [1]}, {"text": "\\ud800", "sentences": []}, 7]}'
     assert read(text) == []
-    assert read('{"claims": [{"text": "Broken, "sentences": [1]}], "missing": "nothing"}') == []
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ('{"text": "Heaps, "sentences": [1]}', "Heaps"),
+        ('{"text": "Heaps", "sentences": [1],}', "Heaps"),
+        ("{'text': 'Heaps', 'sentences': [1]}", "Heaps"),
+        ('{"text": "A "heap" is one", "sentences": [1]}', 'A "heap" is one'),
+        ('{"claim": "Heaps", "sentences": [1]}', "Heaps"),
+        (r'{"text": "\frac{1}{2} of \(n\), \alpha", "sentences": [1]}', None),
+        ('{"text": "Heaps", "sentences": 1}', "Heaps"),
+        ('{"text": "Heaps", "sentences": "1"}', "Heaps"),
+        ('{"text": "Heaps", "sentences": ["[1]"]}', "Heaps"),
+        ('{"text": "Heaps", "sentences": [{"id": 1}]}', "Heaps"),
+    ],
+)
+def test_json_as_models_write_it_is_read(written: str, text: str | None) -> None:
+    [claim] = claims(f'{{"claims": [{written}], "missing": "nothing"}}')
+    assert claim.text == (text or r"\frac{1}{2} of \(n\), \alpha")
+    assert claim.quotes == IS_TREE
 
 
 def test_what_is_too_long_or_too_deep_is_left_out_and_the_rest_is_read() -> None:
@@ -217,8 +250,7 @@ def test_a_paragraph_may_begin_and_sentences_go_on() -> None:
     assert [(claim.text, claim.lead) for claim in claims(text)] == [
         ("A one.", None),
         ("A two.", None),
-        ("B one.", "\n\n"),
-        ("B two.", None),
+        ("B one. B two.", "\n\n"),
     ]
 
 
@@ -230,13 +262,11 @@ def test_code_that_was_not_closed_is_closed() -> None:
 def test_headings_rules_and_markers_are_dropped_from_prose_alone() -> None:
     text = answer(("## Heaps\nHeaps are trees [1]. See `x [1]` and a[0].\n---", [1]), (CODE, [1]))
     assert [claim.text for claim in claims(text)] == [
-        "Heaps are trees.",
-        "See `x [1]` and a[0].",
+        "Heaps are trees. See `x [1]` and a[0].",
         CODE,
     ]
-    assert [claim.text for claim in claims(answer(("## The `x` of [1]\nIt is one.", [1])))] == [
-        "It is one."
-    ]
+    with_code = "## The `x` of [1]\nIt is one."  # no code of a claim is lost
+    assert [claim.text for claim in claims(answer((with_code, [1])))] == ["The `x` of\nIt is one."]
     nested = "1. Write this: [1]\n   ```sh\n   ls [1]\n   ```"
     assert [claim.text for claim in claims(answer((nested, [1])))] == [
         nested.replace(" [1]", "", 1)
@@ -289,7 +319,7 @@ def test_refusals_and_examples_have_lines_of_their_own() -> None:
     assert read("NOT COVERED") == read("**Not covered.**") == [NotCovered()]
     assert read("Heaps are trees. [1]\nPARTLY COVERED\n")[1:] == [NotCovered()]
     assert read("EXAMPLE: Think of a family.") == [
-        Claim("Think of a family.", lead="\n\n", example=True)
+        Claim("Think of a family.", lead="\n\n", kind=ClaimKind.EXAMPLE)
     ]
 
 
@@ -306,14 +336,19 @@ def test_the_handbooks_examples_are_read_as_the_handbook_says() -> None:
     page = (Path(__file__).parents[5] / "docs" / "prompt.md").read_text(encoding="utf-8")
     [as_json] = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     [in_lines] = re.findall(r"```text\n(A higher price .*?)```", page, re.DOTALL)
-    for text in (as_json, in_lines):
-        *written, ending = read(text)
-        assert [(c.text, c.lead) for c in written if isinstance(c, Claim)] == [
-            ("A higher price lowers the quantity demanded.", None),
-            ("the will to buy", "\n- "),
-            ("the means to buy", "\n- "),
-        ]
-        assert ending == NotCovered()
+    first, second = claims(as_json)
+    assert (first.kind, first.text) == (
+        ClaimKind.FACT,
+        "No: a higher price leads to a lower quantity demanded.",
+    )
+    assert second.quotes == (QuotedWords(0, f"{TREE} {ROOT}", 0),)
+    *written, ending = read(in_lines)
+    assert [(c.kind, c.text) for c in written if isinstance(c, Claim)] == [
+        (ClaimKind.FACT, "A higher price lowers the quantity demanded."),
+        (ClaimKind.FACT, "the means to buy"),
+        (ClaimKind.EXAMPLE, "When coffee gets dearer, some people drink tea."),
+    ]
+    assert ending == NotCovered()
 
 
 # --- any text -------------------------------------------------------------------------

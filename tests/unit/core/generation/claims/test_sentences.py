@@ -3,8 +3,6 @@
 from core.generation.base import Passage
 from core.generation.claims.sentences import Numbering
 from core.models import ChunkBlock, RetrievedChunk
-from core.text.planted import Planted
-from core.text.sentences import Span
 from tests.samples import chunk
 
 TEXT = """\
@@ -57,12 +55,6 @@ def test_only_the_part_that_is_read_is_numbered() -> None:
     part = "They are wide."
     passage = Passage(0, of(TEXT), part, TEXT.index(part))
     assert texts(Numbering(), passage) == [(1, part)]
-
-
-def test_what_was_planted_is_not_read() -> None:
-    planted = Planted((Span(0, len("Heaps are trees.")),))
-    numbering = Numbering(planted_in=lambda _: planted)
-    assert texts(numbering, Passage(0, of(TEXT), TEXT))[0] == (1, "They are wide.")
 
 
 def test_a_sentence_keeps_its_number_when_a_search_finds_it_again() -> None:

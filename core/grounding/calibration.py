@@ -6,23 +6,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.grounding.judge.base import CitedClaim
-from core.grounding.judge.words import weight
+from core.grounding.judge import JudgedClaim
 from core.models import Chunk
 from core.text.sentences import sentences
 
 _FEWEST_WORDS, _MOST_WORDS = 8, 40
 _FEWEST_SENTENCES = 4
 _WORD = re.compile(r"[^\W\d_]+")
-_TELLING = 0.8
-"""Weight of a word whose change changes what is said."""
+_TELLING = 7
+"""Letters of a word whose change changes what is said: by Zipf's law of abbreviation, rare words
+are long."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeClaim:
     """A claim made of a book's sentences, and whether these say it."""
 
-    cited: CitedClaim
+    statement: JudgedClaim
     is_true: bool
 
 
@@ -81,21 +81,21 @@ def _of_chunk(chunk: Chunk, other: Chunk, chance: random.Random) -> Iterator[Mad
     said = chance.choice(_fit(chunk))
     place = own.index(said)
     around = tuple(own[max(place - 1, 0) : place + 2])
-    yield MadeClaim(CitedClaim(said, around, chunk.headings), is_true=True)
+    yield MadeClaim(JudgedClaim(said, around, chunk.headings), is_true=True)
     if altered := _altered(said, around, other, chance):
-        yield MadeClaim(CitedClaim(altered, around, chunk.headings), is_true=False)
+        yield MadeClaim(JudgedClaim(altered, around, chunk.headings), is_true=False)
     rest = tuple(one for one in own if one != said)[:3]
-    yield MadeClaim(CitedClaim(said, rest, chunk.headings), is_true=False)
+    yield MadeClaim(JudgedClaim(said, rest, chunk.headings), is_true=False)
 
 
 def _altered(said: str, around: Sequence[str], other: Chunk, chance: random.Random) -> str | None:
     """Return a sentence with a telling word of another place for one of its own."""
     known = {word.casefold() for one in around for word in _WORD.findall(one)}
-    mine = [m.span() for m in _WORD.finditer(said) if weight(m.group().casefold()) >= _TELLING]
+    mine = [m.span() for m in _WORD.finditer(said) if len(m.group()) >= _TELLING]
     others = [
         word
         for word in _WORD.findall(other.content_text)
-        if weight(word.casefold()) >= _TELLING and word.casefold() not in known
+        if len(word) >= _TELLING and word.casefold() not in known
     ]
     if not mine or not others:
         return None

@@ -1,11 +1,12 @@
-"""What code is certain of before any judge is asked: copied words, code, links and numbers."""
+"""What code is certain of before any judge is asked: ids, code, links, numbers, copied words."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
-from core.grounding.judge.amounts import unproved
-from core.grounding.judge.base import CitedClaim, Flaw
+from core.grounding.amounts import unproved
 from core.markdown.code import code_in, without_code
 from core.markdown.locating import CodeKind
 from core.markdown.writing import code_span, fenced
@@ -17,7 +18,7 @@ _BETWEEN_PARTS = re.compile(r"[\s_-]+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
 _ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
 _LEADS_AWAY = re.compile(
-    r"(?i)[a-z][a-z0-9+.-]{0,30}://\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
+    r"(?i)[a-z][a-z0-9+.-]{0,30}://\S+|(?:javascript|vbscript|\b(?:data|mailto|tel|file)):\S+"
     r"|\b[a-z0-9-]{2,63}(?:\.[a-z0-9-]{1,63}){0,8}\.[a-z]{2,24}\b(?:/\S*)?|//\S+"
     r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]{1,64}@[\w-]{1,63}\.\w+"
 )
@@ -28,26 +29,54 @@ _DOTTED = re.compile(r"(?i)(?!www\.)[a-z0-9.-]+")
 """The name of a file as well as of a host; no chat links it."""
 
 
-def certain_flaw(claim: CitedClaim) -> Flaw | None:
-    """Return what the claim surely has that neither its sentences nor their titles have.
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a claim of an answer rests on."""
+
+    sentences: tuple[str, ...]
+    """Those that it names, in the order of the book."""
+    headings: tuple[str, ...] = ()
+    """The titles above them, outermost first."""
+    around: tuple[str, ...] = ()
+    """The whole passages that they stand in."""
+
+
+class Flaw(StrEnum):
+    """Why code takes a claim out, whatever a judge would say."""
+
+    UNCITED = "it names no sentence"
+    UNKNOWN = "it names a sentence that there is not"
+    NUMBER = "a number, its unit, or a name with digits stands in none of the named sentences"
+    CODE = "its code stands in none of the named sentences"
+    LINK = "it has a link, an address or a mention that the named sentences do not have"
+    THEIRS = "it repeats what others wrote, and names sentences that do not say so"
+    HELD_BACK = "it tells what the course's staff hold back"
+    FORM = "it is not of the form that its kind has to have"
+
+
+def certain_flaw(text: str, support: Support, asker: Sequence[str] = ()) -> Flaw | None:
+    """Return what a claim surely has that neither its sentences nor the asker's words have.
 
     That is code, a link or a mention, a number or its unit, or a name with digits.
+
+    Args:
+        asker: What the asker wrote or pasted: its numbers and its code may be spoken of.
     """
-    source = [*claim.sentences, *claim.headings]
-    prose = without_code(claim.text)
-    if any(_found_in(code.content, "\n".join(source)) is None for code in code_in(claim.text)):
+    source = [*support.sentences, *support.headings, *asker]
+    prose = without_code(text)
+    if any(_found_in(code.content, "\n".join(source)) is None for code in code_in(text)):
         return Flaw.CODE
-    if adds_link(prose, claim.sentences, around=claim.around):
+    if adds_link(prose, support.sentences, around=(*support.around, *asker)):
         return Flaw.LINK
     if unproved(prose, " \n".join(source)) or _adds_code(prose, source):
         return Flaw.NUMBER
     return None
 
 
-def is_copied(claim: CitedClaim) -> bool:
-    """Return whether the claim is all of a cited sentence, or all of them, word for word."""
-    cited = {*map(_plain, claim.sentences), _plain(" ".join(claim.sentences))}
-    return _plain(claim.text) in cited
+def is_copied(text: str, support: Support) -> bool:
+    """Return whether a claim is all of a cited sentence, or all of them, word for word."""
+    cited = {*map(_plain, support.sentences), _plain(" ".join(support.sentences))}
+    return _plain(text) in cited
 
 
 def adds_link(prose: str, quoted: Sequence[str], *, around: Sequence[str] = ()) -> bool:

@@ -52,7 +52,6 @@ _SPELLED = {
     **{word: Decimal(10 * n) for n, word in enumerate(_TENS, 2)},
     **{word: Decimal(value) for word, value in _OTHERS.items()},
 }
-_FIGURES = frozenset(_CARDINALS.split()[3:]) | frozenset(_TENS)
 _DIGITS = r"\d+(?:[.,'\u00a0\u202f]\d+)*"
 _GROUPED = r"\d{1,3}(?:[.,]\d{3})+"
 _AMOUNT = re.compile(
@@ -69,7 +68,7 @@ class Amount(NamedTuple):
     unit: str | None
     """The shortest name of its unit; None: none stands next to it."""
     is_figure: bool
-    """Whether it is surely a number: in digits, or an English word from `three` on."""
+    """Whether it is written in digits."""
 
     def proves(self, claimed: "Amount") -> bool:
         """Return whether this may be the claimed number, of which a unit may be left out."""
@@ -89,7 +88,7 @@ def amounts(text: str) -> Iterator[Amount]:
 
 
 def unproved(claim: str, source: str) -> list[Amount]:
-    """Return the numbers of a claim, from `three` on or in digits, that the source lacks.
+    """Return the numbers in digits of a claim that the source lacks, also as words.
 
     >>> [sorted(map(int, one.values)) for one in unproved("5 km and 7 km", "five km, 7 miles")]
     [[7]]
@@ -125,8 +124,7 @@ def _amount(match: re.Match[str]) -> Amount | None:
     if match["minus"]:
         values = {-value for value in values}
     name = match["money"] or unit
-    is_figure = bool(match["digits"]) or match["word"] in _FIGURES
-    return Amount(frozenset(values), _UNITS.get(name or ""), is_figure)
+    return Amount(frozenset(values), _UNITS.get(name or ""), bool(match["digits"]))
 
 
 def _values(digits: str) -> set[Decimal]:

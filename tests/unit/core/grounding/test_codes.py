@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.grounding.judge.certain import missing_codes
+from core.grounding.certain import missing_codes
 
 PASSAGES = ("`E042` means that the bus is busy.", "Covid 19 is caused by SARS-CoV-2. Use TLS 1.3.")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.grounding.judge.calibration import FittedMark, fitted_mark, made_claims
+from core.grounding.calibration import FittedMark, fitted_mark, made_claims
 from core.models import Chunk
 from core.text.sentences import sentences
 from tests.samples import chunk
@@ -29,13 +29,13 @@ def test_a_claim_stands_in_its_sentences_or_is_altered_or_left_alone() -> None:
     made = made_claims(chunks(), 6)
     assert [one.is_true for one in made] == [True, False, False] * 2
     for whole, altered, alone in zip(made[::3], made[1::3], made[2::3], strict=True):
-        said = whole.cited.text
-        assert said in whole.cited.sentences
-        assert altered.cited.sentences == whole.cited.sentences
-        pairs = zip(said.split(), altered.cited.text.split(), strict=True)
+        said = whole.statement.text
+        assert said in whole.statement.sentences
+        assert altered.statement.sentences == whole.statement.sentences
+        pairs = zip(said.split(), altered.statement.text.split(), strict=True)
         assert sum(one != other for one, other in pairs) == 1
-        assert alone.cited.text == said
-        assert said not in alone.cited.sentences
+        assert alone.statement.text == said
+        assert said not in alone.statement.sentences
     assert made_claims(chunks(), 6) == made
 
 

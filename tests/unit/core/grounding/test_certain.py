@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.grounding.judge.base import CitedClaim, Flaw
-from core.grounding.judge.certain import certain_flaw, is_copied, with_code_of
+from core.grounding.certain import Flaw, Support, certain_flaw, is_copied, with_code_of
 
 LEVY = "The levy rose to 15% in 1998, and a family of three paid $1,200 a year."
 
@@ -26,7 +25,7 @@ LEVY = "The levy rose to 15% in 1998, and a family of three paid $1,200 a year."
     ],
 )
 def test_a_number_may_be_written_in_other_ways(claim: str, source: str) -> None:
-    assert certain_flaw(CitedClaim(claim, (source,))) is None
+    assert certain_flaw(claim, Support((source,))) is None
 
 
 @pytest.mark.parametrize(
@@ -38,30 +37,35 @@ def test_a_number_may_be_written_in_other_ways(claim: str, source: str) -> None:
         ("It rose to 15 million.", Flaw.NUMBER),
         ("It rose in 1999.", Flaw.NUMBER),
         ("It rose, and Key0123456789 with it.", Flaw.NUMBER),
-        ("A family of four paid it.", Flaw.NUMBER),
         ("It rose: `levy += 15`.", Flaw.CODE),
         ("It rose, see https://levy.example/now.", Flaw.LINK),
         ("It rose, ask @levy.", Flaw.LINK),
     ],
 )
 def test_what_the_sentences_surely_lack_is_named(claim: str, flaw: Flaw) -> None:
-    assert certain_flaw(CitedClaim(claim, (LEVY,))) is flaw
+    assert certain_flaw(claim, Support((LEVY,))) is flaw
 
 
 def test_a_heading_may_have_the_number() -> None:
-    claim = CitedClaim("The levy of 1998 was high.", ("It was high.",), ("The levy of 1998",))
-    assert certain_flaw(claim) is None
+    support = Support(("It was high.",), ("The levy of 1998",))
+    assert certain_flaw("The levy of 1998 was high.", support) is None
+
+
+def test_what_the_asker_wrote_may_be_spoken_of() -> None:
+    claim = "Your loop `for i in range(7)` runs 7 times."
+    assert certain_flaw(claim, Support(("A loop repeats.",))) is Flaw.CODE
+    assert certain_flaw(claim, Support(("A loop repeats.",)), ["for i in range(7): pass"]) is None
 
 
 def test_a_number_inside_of_code_is_compared_as_code() -> None:
-    claim = CitedClaim("The array `[3; 5]` is made.", ("Write `[3; 5]` for an array.",))
-    assert certain_flaw(claim) is None
+    support = Support(("Write `[3; 5]` for an array.",))
+    assert certain_flaw("The array `[3; 5]` is made.", support) is None
 
 
 def test_a_copy_is_all_of_what_is_cited() -> None:
-    assert is_copied(CitedClaim("the levy **rose**", ("The levy rose.",)))
-    assert is_copied(CitedClaim("It rose. It fell.", ("It rose.", "It fell.")))
-    assert not is_copied(CitedClaim("It rose.", ("It rose, then fell.",)))
+    assert is_copied("the levy **rose**", Support(("The levy rose.",)))
+    assert is_copied("It rose. It fell.", Support(("It rose.", "It fell.")))
+    assert not is_copied("It rose.", Support(("It rose, then fell.",)))
 
 
 MAIN = "```rust\nfn main() {\n    run();\n}\n```"

@@ -1,1 +1,0 @@
-"""Fits the head that finds planted text, and measures it on text that it was not fitted on."""
