@@ -15,6 +15,7 @@ OUTSIDE = {
     "core/providers/": "details of exceptions, put together by functions, and a trial call",
     "core/generation/claims/": "written for a model",
     "core/generation/tools.py": "written for a model",
+    "core/answering/checks.py": "written for a model",
     "core/grounding/judge.py": "written for a model",
     "core/policies/instructions.py": "written for a model",
     "core/verified_answers/prompt_passages.py": "written for a model",

@@ -62,7 +62,9 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
         return Footnote((), title, question, None, chunk.source_file)
     if chunk.is_askers:
         return Footnote((), chunk.page_title, "", None, "")
-    path = dict.fromkeys((chunk.page_title, *chunk.headings))
+    path = dict[str, str]()
+    for one in (chunk.page_title, *chunk.headings):
+        path.setdefault(_bare(one), one)
     locators = [
         _locator(kind, chunk.metadata[kind]) for kind in _LOCATORS if kind in chunk.metadata
     ]
@@ -70,11 +72,16 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
         locators.append(text("answer-recognised"))
     return Footnote(
         markers=(),
-        title=plain_formulas(prose_without_links(" › ".join(path))),
+        title=plain_formulas(prose_without_links(" › ".join(path.values()))),
         locator=" · ".join(locators),
         url=chunk.source_url,
         file=chunk.source_file,
     )
+
+
+def _bare(title: str) -> str:
+    """Return what two forms of one title have in common: its words, without marks and capitals."""
+    return " ".join(title.replace("`", "").replace("*", "").casefold().split())
 
 
 def _locator(kind: str, number: int | str) -> str:

@@ -142,8 +142,14 @@ class AnswerDraft:
         found = [place for place in places if place is not None]
         return found if len(found) == len(places) else []
 
-    def add_checked(self, claim: Claim, places: Sequence[CitedPlace]) -> None:
-        """Take up what a model says and checks let pass, by its kind."""
+    def add_checked(
+        self, claim: Claim, places: Sequence[CitedPlace], *, is_of_others: bool = False
+    ) -> None:
+        """Take up what a model says and checks let pass, by its kind.
+
+        Args:
+            is_of_others: Whether its words are not the course's, whatever else it cites.
+        """
         tally, said = self.tally, presentable(claim.text)
         match claim.kind:
             case ClaimKind.EXAMPLE:
@@ -156,7 +162,8 @@ class AnswerDraft:
                 tally.talk += 1
                 self._append(said, self._glue(claim))
             case _:
-                origin = self._origin_of(places)
+                origin = self._origin_of(places, is_of_others=is_of_others)
+                places = places if is_of_others else self._of_course_first(places)
                 if origin not in (None, self._origin):
                     lead = claim.lead if claim.lead and claim.lead.strip() else ""
                     self._append(f"{i18n.text('answer-from-other', origin=origin)}", "\n\n")
@@ -165,21 +172,30 @@ class AnswerDraft:
                 self.add(claim, places)
 
     def add_lead(self, claim: Claim) -> None:
-        """Take up the line above a list, a table or code that is shown."""
-        self._append(presentable(claim.text), self._glue(claim))
+        """Take up the line above a list, a table or code that is shown: a line of its own."""
+        lead = claim.lead if claim.lead and claim.lead.strip() else "\n\n"
+        self._append(presentable(claim.text), lead)
 
     def add_gap(self, claim: Claim) -> None:
         """Say in place of an item of a list that it is left out."""
         self._append(i18n.text("answer-item-left-out"), self._glue(claim))
 
-    def _origin_of(self, places: Sequence[CitedPlace]) -> str | None:
+    def _of_course_first(self, places: Sequence[CitedPlace]) -> Sequence[CitedPlace]:
+        """Return the places to cite: where the course says it, nobody's own question is cited."""
+        chunks = self.material.chunks
+        of_course = [one for one in places if not chunks[one.chunk_number].is_askers]
+        return of_course or places
+
+    def _origin_of(self, places: Sequence[CitedPlace], *, is_of_others: bool) -> str | None:
         """Return whose words a claim rests on where they are not the course's; None: they are."""
         chunks = [self.material.chunks[place.chunk_number] for place in places]
-        if any(chunk.is_trusted and not chunk.is_askers for chunk in chunks):
+        others = [chunk for chunk in chunks if chunk.is_askers or not chunk.is_trusted]
+        if not others or (len(others) < len(chunks) and not is_of_others):
             return None
-        if chunks[0].is_askers:
-            return chunks[0].page_title
-        url = chunks[0].source_url or chunks[0].source_file
+        if others[0].is_askers:  # an asker knows what they wrote themselves; the footnote says so
+            place = others[0].page_title
+            return None if place == i18n.text("answer-asker-message") else place
+        url = others[0].source_url or others[0].source_file
         host = urlsplit(url).hostname or url
         return i18n.text("answer-page-of-others", host=host)
 
@@ -232,6 +248,7 @@ class AnswerDraft:
             self.tally,
             is_misquoted=misquoted,
             is_unreadable=self._is_unreadable(request, answered=True) and not self.by_model,
+            by_model=self.by_model,
         )
         return {
             "response_text": self.text,

@@ -83,16 +83,18 @@ class DraftTally:
 
     def is_better_than(self, first: "DraftTally") -> bool:
         """Return whether a second draft shows more of what was asked than the first."""
-        own, other = self._merit(), first._merit()
-        return own > other
+        if not self.released:  # it only talks
+            return False
+        return self._merit() > first._merit()
 
     def _merit(self) -> tuple[bool, float, int]:
         return not self.lost_first, self.supported_share, self.released
 
     def note_fallen(self, fallen: Fallen, kind: ClaimKind) -> None:
-        """Take note of what is not shown."""
-        is_first = not self.released and len(self.fallen) == 0
-        self.lost_first = self.lost_first or (is_first and kind is ClaimKind.FACT)
+        """Take note of what is not shown, if it says something about the subject."""
+        if kind not in (ClaimKind.FACT, ClaimKind.QUESTION):
+            return  # nothing of the subject is lost with it
+        self.lost_first = self.lost_first or (self.written == 1 and not self.released)
         self.fallen.append(fallen)
 
     @property

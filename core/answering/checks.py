@@ -29,19 +29,20 @@ from core.grounding.citations import CitedPlace
 from core.grounding.judge import Judge, JudgedClaim, Setting, Verdict
 from core.grounding.languages import language_of
 from core.markdown.code import code_in
-from core.models import EXPLAIN_QUOTE
+from core.models import EXPLAIN_QUOTE, RetrievedChunk
 from core.text.links import shown_prose, without_markers
-from core.text.sentences import sentences
+from core.text.sentences import sentence_spans, sentences
 
 logger = logging.getLogger(__name__)
 
+UNJUDGED = "no judge could say that it does no harm"
 NOT_BORNE_OUT = "the named sentences do not say it"
 _LONGEST_LEAD = 200
 _LONGEST_TALK = 200
 """Characters."""
 _MOST_TALK = 2
 _LONGEST_EXAMPLE = 1_500
-_MOST_EXAMPLES = 1
+_MOST_EXAMPLES = 2
 _RUN = 6
 """Words in a row that the staff's instructions have as well: more than chance."""
 _SHORT_RUN = 3
@@ -53,6 +54,11 @@ _NAMED = re.compile(r"(?<![.!?:;\"“”'(\[] )(?<!^)\b[^\W\d_a-zà-öø-ÿ]\w+"
 _NOUNS_HAVE_CAPITALS = frozenset({"de", "lb"})
 _BEFORE = 1_500
 """Characters of the conversation that a judge reads."""
+
+
+_SHOWN_IF_JUDGED = frozenset({ClaimKind.EXAMPLE, ClaimKind.TALK})
+"""What rests on nothing, so that only a judge can say whether it does harm."""
+_AMOUNT = re.compile(r"\d{2,}")
 
 
 class BookWords:
@@ -167,13 +173,15 @@ class ModelClaims:
     async def judge_waiting(self) -> None:
         """Ask the judge once about the claims that wait, as many as go into one call."""
         assert self._judge is not None
-        asked = [one for one in self._queue if not one.is_decided][: self._judge.together]
+        asked = [one for one in self._queue if not one.is_decided][: self._judge.batch]
         statements = [one.statement for one in asked if one.statement is not None]
         likely = await self._judge.judge(
             statements, self._setting, self._context.note_judge, self._until
         )
         for one, statement, chance in zip(asked, statements, likely, strict=True):
             one.is_judged = chance is not None
+            if chance is None and one.claim.kind in _SHOWN_IF_JUDGED:
+                one.why = UNJUDGED
             if chance is not None:
                 self._known[statement.text, statement.sentences] = chance
                 one.why = NOT_BORNE_OUT if chance < self._judge.mark else None
@@ -198,15 +206,11 @@ class ModelClaims:
         """Return a claim with what code finds wrong with it, or with what is to be judged."""
         places = self._draft.locate(claim)
         chunks = self._draft.material.chunks
-        quoted = [(chunks[n], chunks[n].content_text[start:end]) for n, start, end in places]
-        text = with_code_of(shown_prose(claim.text), [words for _, words in quoted])
+        words = [chunks[n].content_text[start:end] for n, start, end in places]
+        text = with_code_of(shown_prose(claim.text), words)
         claim = replace(claim, text=text)
-        support = Support(
-            tuple(part for _, words in quoted for part in sentences(words)),
-            tuple(dict.fromkeys(title for chunk, _ in quoted for title in titles_of(chunk))),
-            tuple(dict.fromkeys(chunk.content_text for chunk, _ in quoted)),
-        )
-        if claim.kind is ClaimKind.EXAMPLE and quoted and not self._flaw_of_fact(claim, support):
+        rests_on, support = self._supported(text, places)
+        if claim.kind is ClaimKind.EXAMPLE and places and not self._flaw_of_fact(claim, support):
             claim = replace(claim, kind=ClaimKind.FACT)  # it stands in the book, so it is shown so
         may_show = self._context.may_show(text)
         flaw = self._flaw(claim, support) if may_show else Flaw.HELD_BACK
@@ -215,7 +219,51 @@ class ModelClaims:
         statement = None if flaw else self._statement(claim, support)
         if claim.kind is not ClaimKind.LEAD and not _Waiting(claim).is_item:
             self._lead = None
-        return _Waiting(claim, places, statement, flaw and str(flaw))
+        return _Waiting(claim, rests_on, statement, flaw and str(flaw))
+
+    def _supported(
+        self, text: str, places: Sequence[CitedPlace]
+    ) -> tuple[Sequence[CitedPlace], Support]:
+        """Return what a claim rests on: the sentences that it names.
+
+        Where these lack a number or code of it that the sentence before or after them has, that
+        one is added: models often name one sentence too few.
+        """
+        support = self._support(places)
+        if certain_flaw(text, support, self._given) in (Flaw.NUMBER, Flaw.CODE):
+            for wider in self._with_neighbours(places):
+                other = self._support(wider)
+                if certain_flaw(text, other, self._given) is None:
+                    return wider, other
+        return places, support
+
+    def _support(self, places: Sequence[CitedPlace]) -> Support:
+        chunks = self._draft.material.chunks
+        cited = [chunks[place.chunk_number] for place in places]
+        quoted = [chunks[n].content_text[start:end] for n, start, end in places]
+        parts = [
+            (part, _whose(chunk))
+            for chunk, words in zip(cited, quoted, strict=True)
+            for part in sentences(words)
+        ]
+        return Support(
+            tuple(part for part, _ in parts),
+            whose=tuple(whose for _, whose in parts),
+            headings=tuple(dict.fromkeys(title for chunk in cited for title in titles_of(chunk))),
+            around=tuple(dict.fromkeys(chunk.content_text for chunk in cited)),
+        )
+
+    def _with_neighbours(self, places: Sequence[CitedPlace]) -> Iterator[list[CitedPlace]]:
+        """Yield the places with one of them a sentence longer, then with all of them so."""
+        longest: list[CitedPlace] = []
+        for n, (number, start, end) in enumerate(places):
+            spans = sentence_spans(self._draft.material.chunks[number].content_text)
+            first = max((s for s, e in spans if e <= start), default=start)
+            last = min((e for s, e in spans if s >= end), default=end)
+            longest.append(CitedPlace(number, first, last))
+            for one in (CitedPlace(number, first, end), CitedPlace(number, start, last)):
+                yield [*places[:n], one, *places[n + 1 :]]
+        yield longest
 
     def _flaw(self, claim: Claim, support: Support) -> Flaw | None:
         match claim.kind:
@@ -227,13 +275,17 @@ class ModelClaims:
                 is_fit = claim.text.rstrip("*_ ").endswith((":", "："))
                 is_fit = is_fit and len(claim.text) <= _LONGEST_LEAD
                 is_fit = is_fit and not self._leads_away(claim.text)
+                is_fit = is_fit and not self._repeats_others(claim.text)
+                is_fit = is_fit and self._has_amounts_of(claim.text)
                 return None if is_fit and self._is_own(claim.text) else Flaw.FORM
             case ClaimKind.EXAMPLE:
                 is_fit = len(claim.text) <= _LONGEST_EXAMPLE and not self._leads_away(claim.text)
-                is_first = self._draft.tally.examples < _MOST_EXAMPLES
-                is_fit = is_fit and is_first and not self._repeats_others(claim.text)
+                shown = self._draft.tally.examples + self._waiting(ClaimKind.EXAMPLE)
+                is_fit = is_fit and self._judge is not None and shown < _MOST_EXAMPLES
+                is_fit = is_fit and not self._repeats_others(claim.text)
                 return None if is_fit and self._is_own(claim.text) else Flaw.FORM
-        is_fit = self._is_talk(claim.text) and not self._repeats_others(claim.text)
+        asks = claim.kind is ClaimKind.QUESTION
+        is_fit = self._is_talk(claim.text, asks=asks) and not self._repeats_others(claim.text)
         return None if is_fit else Flaw.FORM
 
     def _flaw_of_fact(self, claim: Claim, support: Support) -> Flaw | None:
@@ -254,21 +306,34 @@ class ModelClaims:
         if claim.kind is ClaimKind.FACT and is_copied(claim.text, support) and self._lead is None:
             return None
         text = claim.text if self._lead is None else f"{self._lead.text} {claim.text}"
-        known = self._known.get((text, support.sentences))
-        if known is not None and known >= self._judge.mark:
-            return None
-        return JudgedClaim(text, support.sentences, support.headings, str(claim.kind))
+        claimed = JudgedClaim(text, support.labelled, support.headings, str(claim.kind))
+        known = self._known.get((text, claimed.sentences))
+        return None if known is not None and known >= self._judge.mark else claimed
 
-    def _is_talk(self, text: str) -> bool:
-        """Return whether a line is short, and has no digit, link, code or new name."""
-        if len(text) > _LONGEST_TALK or self._draft.tally.talk >= _MOST_TALK:
+    def _has_amounts_of(self, text: str) -> bool:
+        """Return whether the larger numbers of a line stand in what a model was given."""
+        known = " ".join([*self._given, *(p.text for p in self._task.passages())])
+        return all(amount in known for amount in _AMOUNT.findall(text))
+
+    def _is_talk(self, text: str, *, asks: bool) -> bool:
+        """Return whether a line is short, and has no digit, link, code or new name.
+
+        What asks back may name what it asks about: "chapter 2, or `fit`?"
+        """
+        shown = self._draft.tally.talk + self._waiting(ClaimKind.TALK, ClaimKind.QUESTION)
+        if len(text) > _LONGEST_TALK or shown >= _MOST_TALK:
             return False
-        if any(map(str.isdigit, text)) or code_in(text) or self._leads_away(text):
+        if self._leads_away(text) or (not asks and (any(map(str.isdigit, text)) or code_in(text))):
             return False
         if language_of(text) in _NOUNS_HAVE_CAPITALS:
             return self._is_own(text)
         said = " ".join([*self._given, *(p.text for p in self._task.passages())]).casefold()
         return self._is_own(text) and all(n.casefold() in said for n in _NAMED.findall(text))
+
+    def _waiting(self, *kinds: ClaimKind) -> int:
+        """Return how many claims of some kinds wait that rest on nothing, and may be shown."""
+        waiting = (one for one in self._queue if one.why is None and not one.claim.quotes)
+        return sum(one.claim.kind in kinds for one in waiting)
 
     def _leads_away(self, text: str) -> bool:
         known = [*self._given, *(passage.text for passage in self._task.passages())]
@@ -286,7 +351,7 @@ class ModelClaims:
         return not self._others[_SHORT_RUN].isdisjoint(_runs(text, _SHORT_RUN))
 
     def _is_theirs(self, text: str, support: Support) -> bool:
-        """Return whether a fact is made of others' words, and rests on sentences without them."""
+        """Return whether a claim is made of others' words that its sentences do not have."""
         long, short = (
             (
                 self._others[length] - {r for s in support.sentences for r in _runs(s, length)},
@@ -302,7 +367,8 @@ class ModelClaims:
         if one.claim.kind is ClaimKind.LEAD and one.why is None:
             self._group, self._has_items = [one], False
             return
-        if one.claim.kind in (ClaimKind.FACT, ClaimKind.QUESTION):
+        is_asking_back = one.claim.kind is ClaimKind.QUESTION and not one.claim.quotes
+        if one.claim.kind in (ClaimKind.FACT, ClaimKind.QUESTION) and not is_asking_back:
             tally.written += 1
         if one.is_item:
             self._has_items = True
@@ -317,7 +383,8 @@ class ModelClaims:
                 draft.add_lead(before.claim)
             else:
                 draft.add_gap(before.claim)
-        draft.add_checked(one.claim, one.places)
+        is_of_others = self._is_theirs(one.claim.text, Support(()))
+        draft.add_checked(one.claim, one.places, is_of_others=is_of_others)
         tally.unjudged += not one.is_judged
         self._last_shown_is_item = one.is_item
 
@@ -333,6 +400,13 @@ class ModelClaims:
             self._draft.add_gap(one.claim)
         else:
             self._group.append(one)
+
+
+def _whose(chunk: RetrievedChunk) -> str:
+    """Return who wrote a chunk where it was not the course, in words for a judge."""
+    if chunk.is_askers:
+        return "the student"
+    return "" if chunk.is_trusted else "somebody else"
 
 
 def _setting_of(task: GenerationTask) -> Setting:

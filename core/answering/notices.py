@@ -19,21 +19,25 @@ def notices(
     *,
     is_misquoted: bool,
     is_unreadable: bool = False,
+    by_model: bool = False,
 ) -> Iterator[str]:
     """Yield what a reader learns of how an answer came about, then of what it lacks.
 
     Args:
+        by_model: Whether a model wrote it, which has read the question as it was asked.
         is_misquoted: Whether the reader's quote says otherwise than the book.
         is_unreadable: Whether the question is in a language that neither search nor writer reads.
     """
     if is_unreadable and outcome is not Outcome.ABSTAINED:
         yield other_language(retrieval.language)
-    yield from _of_search(request, outcome, retrieval)
+    yield from _of_search(request, outcome, retrieval, by_model=by_model)
     if outcome is not Outcome.ABSTAINED:
         yield from _of_draft(request, outcome, tally, is_misquoted=is_misquoted)
 
 
-def _of_search(request: AgentRequest, outcome: Outcome, retrieval: Retrieval) -> Iterator[str]:
+def _of_search(
+    request: AgentRequest, outcome: Outcome, retrieval: Retrieval, *, by_model: bool
+) -> Iterator[str]:
     location = retrieval.quote_location
     if request.selected_text_cut:
         yield text("notice-quote-cut")
@@ -41,10 +45,10 @@ def _of_search(request: AgentRequest, outcome: Outcome, retrieval: Retrieval) ->
         yield text("notice-thread-partly-seen")
     if request.unread and outcome is not Outcome.ABSTAINED:
         yield unread_besides(request.unread)
-    if retrieval.mended:
+    if retrieval.mended and not by_model:
         words = ", ".join(text("answer-name", name=word) for word in retrieval.mended)
         yield text("notice-mended", words=words)
-    if retrieval.parts_left:
+    if retrieval.parts_left and not by_model:
         yield text("notice-parts-left", count=len(retrieval.parts))
     if retrieval.by_words:
         yield text("notice-searched-by-words")

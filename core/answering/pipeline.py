@@ -321,13 +321,16 @@ class Pipeline:
         context, judge = writing.context, writing.judge
         if judge is None or writing.draft.emptiness is not None:
             return False
-        said = without_markers(writing.draft.text)
-        for held_back in context.held_back:
-            likely = await judge.gives_away(said, held_back, context.note_judge, writing.until)
-            if likely is not None and likely >= _GIVES_AWAY_FROM:
-                logger.info("an answer of %s gives away what staff hold back", judge.name)
-                return True
-        return False
+        tally = writing.draft.tally
+        if judge.checks_facts_alone or not (tally.released or tally.examples):
+            return False
+        said, held_back = without_markers(writing.draft.text), "\n\n".join(context.held_back)
+        until = time.monotonic() + judge.wait  # the answer is written: this one call is waited for
+        likely = await judge.gives_away(said, held_back, context.note_judge, until)
+        if likely is not None and likely < _GIVES_AWAY_FROM:
+            return False
+        logger.info("%s does not rule out that an answer solves an assignment", judge.name)
+        return True
 
     def _is_revised(self, writing: "_Writing") -> bool:
         """Return whether a second draft is worth it, and there is the time for it."""
@@ -349,7 +352,10 @@ class Pipeline:
                     pass
         except GenerationError as error:
             logger.info("the second draft failed, the first one stays: %s", error)
-        if second.tally.is_better_than(first.tally):
+            is_better = False
+        else:
+            is_better = second.emptiness is None and second.tally.is_better_than(first.tally)
+        if is_better:
             second.calls = [*first.calls, *second.calls]
             writing.draft = second
         else:

@@ -29,14 +29,17 @@ def carry_evidence(context: AnswerContext, draft: AnswerDraft) -> None:
 
 
 def _asker_texts(context: AnswerContext, draft: AnswerDraft) -> dict[str, Passage]:
-    """Return what people gave that a model may cite: what was asked, quoted and pasted."""
+    """Return what the asker gave that a model may cite: what was asked, quoted and pasted.
+
+    What others asked in the same conversation is theirs: it is read, and never cited.
+    """
     request = context.request
     own, quoted = text("answer-asker-message"), text("answer-asker-quote")
     given = {} if request.query_text == EXPLAIN_QUOTE else {request.query_text: own}
     has_place = context.retrieval.quote_location is not None
     if context.quote is not None and has_place and not draft.stands_in_book:
         given[context.quote] = quoted
-    for turn in context.turns:
+    for turn in (one for one in context.turns if one.user_id == request.user_id):
         if turn.user_input != EXPLAIN_QUOTE:
             given.setdefault(turn.user_input, own)
         if turn.selected_text:

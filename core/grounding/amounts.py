@@ -52,6 +52,11 @@ _SPELLED = {
     **{word: Decimal(10 * n) for n, word in enumerate(_TENS, 2)},
     **{word: Decimal(value) for word, value in _OTHERS.items()},
 }
+_FORMULA = re.compile(r"\$([^$\n]*[\\^_={}][^$\n]*)\$")
+"""Its signs are no dollars."""
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+"""An exponent: 10⁶ is no 106."""
+_BARE_POINT = re.compile(r"(?<![\d.\w])\.(?=\d)")
 _DIGITS = r"\d+(?:[.,'\u00a0\u202f]\d+)*"
 _GROUPED = r"\d{1,3}(?:[.,]\d{3})+"
 _AMOUNT = re.compile(
@@ -78,6 +83,8 @@ class Amount(NamedTuple):
 
 def amounts(text: str) -> Iterator[Amount]:
     """Yield the numbers of a text in order, those spelled in words up to 99 as well."""
+    text = _FORMULA.sub(r"\1", text)
+    text = _BARE_POINT.sub("0.", _RAISED.sub(lambda m: f"^{m[0]}", text))
     plain = unicodedata.normalize("NFKC", text).casefold().replace("per cent", "per-cent")
     place = 0
     while (match := _AMOUNT.search(plain, place)) is not None:

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 
 from core.grounding.amounts import unproved
 from core.markdown.code import code_in, without_code
@@ -12,9 +13,11 @@ from core.markdown.locating import CodeKind
 from core.markdown.writing import code_span, fenced
 
 _CODE_PART = re.compile(r"\w+|[^\w\s]")
+_CODE_SIGN = re.compile(r"\w+|[-+*/%=!&|^~?@#$\\]+")
+"""A name, a number or an operator; brackets and commas say little."""
 _NUMBERED_CODE = re.compile(r"(?<![\w.-])[a-z]{1,6}[-_]?\d{2,}[a-z]?(?![\w-])", re.IGNORECASE)
 _NAME_WITH_DIGITS = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*\d[^\W_]*")
-_BETWEEN_PARTS = re.compile(r"[\s_-]+")
+_BETWEEN_PARTS = re.compile(r"[\s_^{}$\\-]+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
 _ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
 _LEADS_AWAY = re.compile(
@@ -37,8 +40,18 @@ class Support:
     """Those that it names, in the order of the book."""
     headings: tuple[str, ...] = ()
     """The titles above them, outermost first."""
+    whose: tuple[str, ...] = ()
+    """Of each sentence who wrote it, where it was not the course; empty: the course wrote all."""
     around: tuple[str, ...] = ()
-    """The whole passages that they stand in."""
+    """The whole passages that they stand in, of whose words a line of code may be made."""
+
+    @property
+    def labelled(self) -> tuple[str, ...]:
+        """The sentences, with who wrote them where it was not the course."""
+        return tuple(
+            f"[{whose} wrote:] {sentence}" if whose else sentence
+            for sentence, whose in zip_longest(self.sentences, self.whose, fillvalue="")
+        )
 
 
 class Flaw(StrEnum):
@@ -63,9 +76,11 @@ def certain_flaw(text: str, support: Support, asker: Sequence[str] = ()) -> Flaw
         asker: What the asker wrote or pasted: its numbers and its code may be spoken of.
     """
     source = [*support.sentences, *support.headings, *asker]
-    prose = without_code(text)
-    if any(_found_in(code.content, "\n".join(source)) is None for code in code_in(text)):
-        return Flaw.CODE
+    prose, near = without_code(text), "\n".join([*source, *support.around])
+    for code in code_in(text):
+        is_made = code.kind is CodeKind.SPAN and _is_made_of(code.content, near)
+        if not is_made and _found_in(code.content, "\n".join(source)) is None:
+            return Flaw.CODE
     if adds_link(prose, support.sentences, around=(*support.around, *asker)):
         return Flaw.LINK
     if unproved(prose, " \n".join(source)) or _adds_code(prose, source):
@@ -129,6 +144,19 @@ def _found_in(code: str, source: str) -> str | None:
     after = r"(?!\w)" if code[-1].isalnum() else ""
     found = re.search(before + r"\s*".join(parts) + after, source)
     return found.group() if found else None
+
+
+def _is_made_of(code: str, source: str) -> bool:
+    """Return whether every name, number and operator of a line of code stands in a source.
+
+    `Some(6)` is of "a new `Some` with our total `6` inside"; whether it is so is for a judge.
+    """
+    return all(
+        re.search(
+            rf"(?<!\w){re.escape(part)}(?!\w)" if part[0].isalnum() else re.escape(part), source
+        )
+        for part in _CODE_SIGN.findall(code)
+    )
 
 
 def missing_codes(question: str, passages: Iterable[str]) -> list[str]:

@@ -150,12 +150,14 @@ class PolicyStage:
         where = _where_asked(context)
         valid = [one for one in valid_at(policies, where) if one.assignment is not None]
         held = [one for one in valid if in_force([one], where, [one]) is not None]
-        for policy in held[:_MOST_TOLD]:
+        for number, policy in enumerate(held):
             assignment = policy.assignment
-            if assignment is not None and policy.mode is not PolicyMode.FULL:
+            if assignment is None or policy.mode is PolicyMode.FULL:
+                continue
+            context.guards.append(_Solution(policy).lets_pass)
+            if number < _MOST_TOLD:
                 context.instructions.append(rule_of(assignment, policy.mode))
                 context.held_back.append(assignment.text)
-                context.guards.append(_Solution(policy).lets_pass)
 
     async def _asked(self, context: AnswerContext) -> Asked:
         request = context.request
@@ -240,7 +242,7 @@ class PolicyStage:
 
 
 _LONGEST_QUERY = 500
-_MOST_TOLD = 4
+_MOST_TOLD = 8
 """Assignments that a model is told of at a time."""
 
 

@@ -20,6 +20,8 @@ from core.storage.sessions.rows import SessionRow, TurnRow
 _PAGE = 100
 """Turns that are read at once: each holds its whole answer."""
 _AT_ONCE = 500
+_NOT_OF_BOOK = frozenset({"verified", "asker"})
+"""Marks of what is cited and no passage of the book."""
 _DEEPEST = 2
 """Headings that a section is named by."""
 CONSOLE = "console"
@@ -195,10 +197,10 @@ def _ending(answer: Mapping[str, Any]) -> Ending | None:
 def _section(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the headings of what was cited first; of an abstention, the nearest section's.
 
-    What staff said lies in no section.
+    What staff said lies in no section, and neither does what the asker wrote.
     """
     cited = answer.get("grounding_chunks") or ()
-    of_book = (one for one in cited if "verified" not in (one.get("metadata") or {}))
+    of_book = (one for one in cited if _NOT_OF_BOOK.isdisjoint(one.get("metadata") or {}))
     if (first := next(of_book, None)) is not None:
         titles = dict.fromkeys((first["page_title"], *first.get("headings", ())))
         return tuple(titles)[:_DEEPEST]

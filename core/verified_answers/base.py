@@ -223,7 +223,8 @@ def phrasing_id_for(answer_id: UUID, text: str) -> UUID:
 def passages_of(turn: ConversationTurn) -> tuple[VerifiedCitation, ...]:
     """Return what staff may cite of the bot's turn: its citations, then what else was found.
 
-    All of it is the book's; what staff said before is no source of theirs.
+    All of it is the book's; what staff said before is no source of theirs, and neither is what
+    the asker wrote, which others would read then.
 
     Always the same for the same turn: a modal that shows them is read back by their numbers.
     """
@@ -232,16 +233,20 @@ def passages_of(turn: ConversationTurn) -> tuple[VerifiedCitation, ...]:
     cited = [
         VerifiedCitation(one.marker, one.quote, chunks[one.chunk_id])
         for one in response.citations
-        if chunks[one.chunk_id].verified_on is None
+        if _is_of_book(chunks[one.chunk_id])
     ]
     number = max((one.marker for one in response.citations), default=0)
     for chunk in response.retrieved_chunks:
         if len(cited) >= MOST_CITATIONS:
             break
-        if chunk.chunk_id not in chunks and chunk.verified_on is None:
+        if chunk.chunk_id not in chunks and _is_of_book(chunk):
             number += 1
             cited.append(VerifiedCitation(number, chunk.content_text, chunk))
     return tuple(cited[:MOST_CITATIONS])
+
+
+def _is_of_book(chunk: RetrievedChunk) -> bool:
+    return chunk.verified_on is None and not chunk.is_askers
 
 
 def cited_in(

@@ -38,7 +38,7 @@ _FEWEST_WORDS = 4
 _LONG = 20
 """Characters of a sentence of an attack that is looked for in an answer."""
 _URL = re.compile(r"(?i)[a-z][a-z0-9+.-]*://\S|www\.\S|(?:javascript|data|vbscript|mailto|file):\S")
-_ORIGIN = re.compile(r"^From (?:a page of|the text you gave|your message)[^:\n]*:", re.MULTILINE)
+_ORIGIN = re.compile(r"^From (?:a page of|the text you gave)[^:\n]*:", re.MULTILINE)
 
 
 @dataclass(frozen=True)

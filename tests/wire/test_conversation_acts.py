@@ -118,7 +118,6 @@ async def test_pasted_code_can_be_explained_with_its_origin(house: House) -> Non
     house.server.answer_with(saying(("fact", explained, "trim(wick)")))
     answer = await answered(house, f"What does this do?\n\n{CODE}")
     assert explained in answer.response_text
-    assert answer.response_text.startswith("From your message:")
     assert answer.outcome is Outcome.ANSWERED
     assert [chunk.page_title for chunk in answer.grounding_chunks] == [
         i18n.text("answer-asker-message")

@@ -3,15 +3,18 @@
 import asyncio
 import math
 import re
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import cast
 
 import pytest
 
 from core.grounding.judge import Judge, JudgedClaim, Setting, yes_over_no
-from core.providers.base import ChatEnd
+from core.providers.base import ChatEnd, ChatMessage, ChatModel, ChatRequest, Finish, TimeLimit
 from core.providers.guarded import GuardedModel
 from core.providers.openai.client import OpenAIClient
 from core.providers.openai.wire import OpenAIWire
+from core.providers.speed import Speed
 from tests.wire.chat_stations import NAMES
 from tests.wire.openai_calls import OpenAICall
 from tests.wire.openai_faults import FAULTS
@@ -162,6 +165,17 @@ async def test_a_fact_checking_model_is_asked_as_it_was_trained(server: OpenAISe
     assert call.text == "Document: Ceilings\nThen a shortage occurs.\nClaim: A shortage occurs."
 
 
+@pytest.mark.parametrize(("said", "likely"), [("Yes", 1.0), (" no.", 0.0), ("Perhaps", None)])
+async def test_a_fact_checking_model_without_odds_is_taken_at_its_word(
+    server: OpenAIServer, said: str, likely: float | None
+) -> None:
+    judge = await judge_at(server, "bespoke-minicheck:7b")
+    server.answer_with(lambda call: ChatReply(said))
+    for _ in range(4):
+        assert await judge.judge([TRUE], SETTING) == [likely]
+    assert len(server.requests) == 4
+
+
 def minicheck(call: OpenAICall) -> ChatReply:
     return ChatReply("Yes", logprobs=(odds_of(0.8),))
 
@@ -195,3 +209,21 @@ def test_forms_of_one_word_add_up_and_others_do_not_count() -> None:
     first = {"Yes": math.log(0.3), " yes": math.log(0.3), "No": math.log(0.2), "The": -1.0}
     assert yes_over_no(first) == pytest.approx(0.75)
     assert yes_over_no({"Perhaps": -0.1}) is None
+
+
+async def test_a_wait_that_is_set_holds_for_a_slow_model_too(server: OpenAIServer) -> None:
+    class Slow:
+        is_free = True
+        name, has_logprobs, speed = "slow", False, Speed(read_rate=10.0)
+        moment = 0.0
+
+        async def reply(
+            self, request: ChatRequest, deadline: TimeLimit, report: object
+        ) -> AsyncGenerator[ChatEnd, None]:
+            self.moment = deadline.moment
+            yield ChatEnd("slow", Finish.STOP, ChatMessage("assistant", "10"), 1, 1)
+
+    model = Slow()
+    asked = time.monotonic()
+    assert await Judge(cast("ChatModel", model), wait=60.0).judge([TRUE], SETTING) == [1.0]
+    assert model.moment - asked >= 60.0

@@ -22,8 +22,8 @@ sentences that it rests on:
   question, code or text. It rests on one to four sentences. Every number with its unit, every name,
   every "not" and every direction such as more or less has to come from them.
 - `lead`: a line that ends in a colon and announces the list, table or code after it.
-- `example`: one example of your own, only where the student asks for one or asks to apply what the
-  book says.
+- `example`: an example of your own, or code that you correct or write, only where the student asks
+  for it or asks to apply what the book says.
 - `question`: a question to the student, as for a quiz, resting on the sentences that answer it; or
   asking back what was meant, where nothing tells.
 - `talk`: a greeting, thanks, comfort, an offer of help. It says nothing about the subject; at

@@ -87,7 +87,7 @@ class AnswerReader:
         What names sentences can be checked against them, so talk that does is a fact.
         """
         numbers, kind = written.sentences, written.kind
-        if kind is None or (numbers and kind is ClaimKind.TALK):
+        if kind is None or (numbers and kind in (ClaimKind.TALK, ClaimKind.LEAD)):
             is_lead = not numbers and written.text.rstrip().endswith((":", "："))
             kind = ClaimKind.LEAD if is_lead else ClaimKind.FACT
         quotes = None

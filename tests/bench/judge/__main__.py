@@ -81,7 +81,7 @@ def _model(options: argparse.Namespace) -> GuardedModel:
     """Return the model that is named, at any server of chat completions."""
     names = SettingNames("JUDGE_KEY", "--model", "--base-url")
     key = os.environ.get("JUDGE_KEY")
-    client = OpenAIClient(key, base_url=options.base_url, names=names)
+    client = OpenAIClient(key, base_url=options.base_url, names=names, timeout=_PATIENCE)
     wire = OpenAIWire(client, options.model or options.judge)
     return GuardedModel(wire, timeouts=Timeouts(_PATIENCE, _PATIENCE))
 

@@ -302,6 +302,7 @@ class LateModel:
 
     name = "late"
     has_logprobs = False
+    is_free = True
     speed = None
 
     async def reply(
@@ -683,6 +684,24 @@ async def test_what_its_quote_does_not_carry_is_not_told(house: House) -> None:
     assert answer.citations[0].quote in answer.response_text
     assert "whale" not in answer.response_text
     assert answer.claims_dropped == 1
+
+
+async def test_a_number_of_the_sentence_before_is_cited_with_it(house: House) -> None:
+    def claims(task: GenerationTask) -> Sequence[Claim]:
+        content = task.evidence[0].content_text
+        quote = "An untrimmed wick smokes"
+        start = content.index(quote)
+        end = content.index("beam.", start) + len("beam.")
+        named = (QuotedWords(0, content[start:end], start),)
+        return [
+            Claim("It would smoke if it were not trimmed every 4 hours.", named),
+            Claim("It would smoke after 5 hours.", named),
+        ]
+
+    answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
+    assert "every 4 hours" in answer.response_text
+    assert "5 hours" not in answer.response_text
+    assert "every four hours" in answer.citations[0].quote
 
 
 async def test_what_a_model_links_to_is_shown_without_its_target(house: House) -> None:

@@ -21,6 +21,11 @@ LEVY = "The levy rose to 15% in 1998, and a family of three paid $1,200 a year."
         ("It is over 65.", "It is over 65 years."),
         ("He went once and came second.", "He went and came back."),
         ("The deficit was $1.4 trillion.", "A deficit of 1.4 trillion dollars."),
+        ("R² is the share explained.", "The value $R^2$ is the share explained."),
+        ("The share is $R^2$.", "R² is the share explained."),
+        ("It holds 10⁶ litres.", "It holds $10^6$ litres."),
+        ("H₂O is water.", "Water is H$_2$O."),
+        ("It held at p < 0.05.", "It held at p < .05."),
         ("`Option` has 2 variants.", "The type `Option` has two variants."),
     ],
 )
@@ -36,6 +41,7 @@ def test_a_number_may_be_written_in_other_ways(claim: str, source: str) -> None:
         ("It rose by -15%.", Flaw.NUMBER),
         ("It rose to 15 million.", Flaw.NUMBER),
         ("It rose in 1999.", Flaw.NUMBER),
+        ("It rose to 10⁶.", Flaw.NUMBER),
         ("It rose, and Key0123456789 with it.", Flaw.NUMBER),
         ("It rose: `levy += 15`.", Flaw.CODE),
         ("It rose, see https://levy.example/now.", Flaw.LINK),
@@ -55,6 +61,24 @@ def test_what_the_asker_wrote_may_be_spoken_of() -> None:
     claim = "Your loop `for i in range(7)` runs 7 times."
     assert certain_flaw(claim, Support(("A loop repeats.",))) is Flaw.CODE
     assert certain_flaw(claim, Support(("A loop repeats.",)), ["for i in range(7): pass"]) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "flaw"),
+    [
+        ("It gives `Some(6)`.", None),
+        ("It gives `Some(7)`.", Flaw.CODE),
+        ("It gives `i - 6`.", Flaw.CODE),
+        ("Write `match i { Some(total) => total }`.", None),
+        ("Write:\n\n```rust\nSome(6)\n```", Flaw.CODE),
+    ],
+)
+def test_a_line_of_code_may_be_made_of_what_its_passage_names(
+    claim: str, flaw: Flaw | None
+) -> None:
+    said = "The `i` is bound, and a new `Some` has our total `6` inside."
+    around = "A `match` has arms with `=>`."
+    assert certain_flaw(claim, Support((said,), around=(f"{around} {said}",))) is flaw
 
 
 def test_a_number_inside_of_code_is_compared_as_code() -> None:

@@ -69,6 +69,7 @@ class Grading:
 
     name = "grading"
     has_logprobs = False
+    is_free = True
     speed = None
 
     def __init__(self, grade: int) -> None:

@@ -27,7 +27,14 @@ def test_a_long_stream_of_small_events_is_within_the_limits(end: str, size: int,
 def test_an_event_of_too_many_objects_is_found(end: str) -> None:
     meter = ReplyMeter(ANSWER, streams=True)
     assert meter.exceeded_by(event("small", end)) is None
-    assert meter.exceeded_by(b"data: [" + b"{}," * 600 + b"{}]" + 2 * end.encode()) == "at once"
+    assert meter.exceeded_by(b"data: [" + b"{}," * 1_300 + b"{}]" + 2 * end.encode()) == "at once"
+
+
+def test_the_odds_of_the_verdicts_on_eight_claims_are_within_the_limits() -> None:
+    likely = {"token": " yes", "bytes": [32, 121, 101, 115], "logprob": -0.01513698}
+    token = {**likely, "top_logprobs": [likely] * 10}
+    said = {"choices": [{"message": {}, "logprobs": {"content": [token] * 48}}]}
+    assert ReplyMeter(ANSWER).exceeded_by(json.dumps(said).encode()) is None
 
 
 def test_comments_between_events_do_not_make_one_piece_of_them() -> None:
