@@ -25,6 +25,8 @@ class Button(StrEnum):
     NOT_HELPFUL = "n"
     EVIDENCE = "e"
     WITHOUT_QUOTE = "q"
+    NOT_MEANT = "u"
+    """Asks for the question in other words, where a follow-up was understood otherwise."""
     SHARE = "s"
     STOP = "x"
     DELETE = "d"
@@ -54,6 +56,7 @@ _LABELS = {
     Button.NOT_HELPFUL: Message("button-not-helpful"),
     Button.EVIDENCE: Message("button-evidence"),
     Button.WITHOUT_QUOTE: Message("button-without-quote"),
+    Button.NOT_MEANT: Message("button-not-meant"),
     Button.SHARE: Message("button-share"),
     Button.STOP: Message("button-stop"),
     Button.DELETE: Message("button-delete-answer"),
@@ -78,14 +81,18 @@ ON_WORDING = (Button.SAME_QUESTION, Button.OTHER_QUESTION)
 
 
 def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
-    """Yield the buttons that an answer has on every platform; an error has none, nor has courtesy.
+    """Yield the buttons that an answer has on every platform; an error has none, nor has what only
+    asks back or greets.
 
     Args:
         quoted: Whether the question came with a passage.
         private: Whether the asker alone sees the answer.
     """
-    if response.outcome is Outcome.ERROR or response.asks_nothing:
+    asks = response.asks_nothing or response.outcome is Outcome.ASKED_BACK
+    if response.outcome is Outcome.ERROR or asks:
         return
+    if response.understood_as is not None:
+        yield Button.NOT_MEANT
     yield Button.HELPFUL
     yield Button.NOT_HELPFUL
     if response.citations:

@@ -46,6 +46,8 @@ class JsonReply:
         self._evidence = evidence
         self.error: BotError | None = None
         self.succeeded = False
+        self.response: AgentResponse | None = None
+        """What was shown."""
         self.failure: str | None = None
         """What the reader was given instead of an answer."""
 
@@ -75,6 +77,7 @@ class JsonReply:
         return footnote_lines(response, evidence=self._evidence)
 
     def _settle(self, response: AgentResponse) -> None:
+        self.response = response
         self.succeeded = response.outcome is not Outcome.ERROR
         self.failure = response.error_message
 
@@ -245,11 +248,11 @@ def footnote_lines(response: AgentResponse, *, evidence: bool = False) -> list[s
 def whole_text(response: AgentResponse) -> str:
     """Return what is answered, with the nearest sections where nothing is.
 
-    Above an answer of the staff stands the question that they answered.
+    Above it stands what was understood, or the question that the staff answered.
     """
     said = wording.with_nearest(response.response_text, response.nearest_sections)
-    question = answered_question(response)
-    return f"{question}\n\n{said}" if question else said
+    above = answered_question(response) or wording.understood(response)
+    return f"{above}\n\n{said}" if above else said
 
 
 def place_of(chunk: RetrievedChunk) -> str:
@@ -265,9 +268,13 @@ def _place(note: Footnote) -> str:
 def closing_line(response: AgentResponse) -> str:
     """Return how sure the answer is, how long it took and where the conversation goes on."""
     seconds = response.response_time_ms / 1_000
+    if response.choices:
+        sure = i18n.text("answer-sure-asked-back")
+    else:
+        sure = confidence_in_words(response)
     return i18n.text(
         "console-closing",
-        sure=confidence_in_words(response),
+        sure=sure,
         seconds=seconds,
         session=response.conversation_id,
     )

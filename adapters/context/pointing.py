@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.embeddings.base import Embedder
+from core.retrieval.question.courtesy import is_courtesy_alone
 
 WEIGHTS = Path(__file__).with_name("pointing.npy")
 """(dimensions + 1,) float16: a weight for each dimension of the embedding, then the bias."""
@@ -49,8 +50,9 @@ class Pointing:
     async def only_points(self, question: str) -> bool:
         """Return whether a question cannot be searched for without what it points at.
 
-        A question with a link points at what the link leads to. Without the model that the head was
-        fitted on, as with the stand-ins of tests, no question is taken to only point.
+        A question with a link points at what the link leads to, and thanks point at nothing.
+        Without the model that the head was fitted on, as with the stand-ins of tests, no question
+        is taken to only point.
 
         Raises:
             EmbeddingError: when the model cannot be run.
@@ -59,6 +61,8 @@ class Pointing:
             return False
         head = _head()
         if not head.fits(self._embedder):
+            return False
+        if await is_courtesy_alone(question, self._embedder):
             return False
         [vector] = await self._embedder.embed_queries([question])
         return head.probability(vector) >= _MARK

@@ -142,22 +142,84 @@ class AnswerActions:
             incoming: Returns what the click says, given the question, and whether it was asked
                 privately.
         """
-        events = await self._inbox.all_of_request(request_id)
-        turn = await self.turn(request_id, clicker)
-        if all(event.user_id != clicker.user_id for event in events):
-            raise Declined(text("card-section-not-yours"))
+        turn, private = await self._own(request_id, clicker)
         refused = turn.agent_response
         if number >= len(refused.nearest_sections):
             raise Declined(text("answer-gone"))
-        own = [event for event in events if event.user_id == clicker.user_id]
         again = replace(
-            incoming(_asked_within(turn), any(event.address.get("ephemeral") for event in own)),
+            incoming(_asked_within(turn), private),
             key=f"{clicker.location.platform}:within:{request_id}:{number}",
             course=refused.course_id,
             section=refused.nearest_sections[number],
             quote=turn.selected_text,
         )
-        received = await self._received(again)
+        return await self._asked_once(again)
+
+    async def ask_choice(
+        self,
+        request_id: UUID,
+        number: int,
+        clicker: Clicker,
+        incoming: Callable[[str, bool], IncomingMessage],
+    ) -> Received | str:
+        """Ask one of the questions that the bot has asked back with; its asker alone may.
+
+        Where one was chosen before, return what the clicker reads.
+
+        Args:
+            number: Of the question, in the order in which they were shown.
+            incoming: As for `ask_within`.
+        """
+        turn, private = await self._own(request_id, clicker)
+        asked_back = turn.agent_response
+        if number >= len(asked_back.choices):
+            raise Declined(text("answer-gone"))
+        chosen = replace(
+            incoming(asked_back.choices[number], private),
+            key=f"{clicker.location.platform}:choice:{request_id}:{number}",
+            course=asked_back.course_id,
+            section=turn.section_filter,
+            stands_alone=True,
+        )
+        return await self._asked_once(chosen)
+
+    async def understood(self, request_id: UUID, clicker: Clicker) -> str:
+        """Return the question that a follow-up was taken for, for its asker to correct."""
+        turn, _ = await self._own(request_id, clicker)
+        return turn.question
+
+    async def ask_meant(
+        self,
+        request_id: UUID,
+        clicker: Clicker,
+        incoming: Callable[[bool], IncomingMessage],
+    ) -> Received | str:
+        """Ask what a follow-up was to mean, in its asker's words.
+
+        Args:
+            incoming: Returns what was typed, given whether the follow-up was asked privately.
+        """
+        turn, private = await self._own(request_id, clicker)
+        meant = replace(
+            incoming(private),
+            course=turn.agent_response.course_id,
+            section=turn.section_filter,
+            stands_alone=True,
+        )
+        return await self._asked_once(meant)
+
+    async def _own(self, request_id: UUID, clicker: Clicker) -> tuple[ConversationTurn, bool]:
+        """Return a turn that the clicker asked, and whether they alone see its answer."""
+        events = await self._inbox.all_of_request(request_id)
+        turn = await self.turn(request_id, clicker)
+        own = [event for event in events if event.user_id == clicker.user_id]
+        if not own:
+            raise Declined(text("card-section-not-yours"))
+        return turn, any(event.address.get("ephemeral") for event in own)
+
+    async def _asked_once(self, incoming: IncomingMessage) -> Received | str:
+        """Have something asked, or return that it was asked already."""
+        received = await self._received(incoming)
         if received.accepted.acceptance is Acceptance.KNOWN:
             return text("card-section-asked")
         return received

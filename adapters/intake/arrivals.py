@@ -10,7 +10,6 @@ from adapters.access.membership import MembershipUnknown
 from adapters.access.standing import StaffStanding
 from adapters.access.whereabouts import Whereabouts
 from adapters.attention.deciding import Decision
-from adapters.attention.intents import Intent
 from adapters.attention.marking import decided_on
 from adapters.context.long_question import shortened_question
 from adapters.intake.incoming_message import DIRECT_THREAD, IncomingMessage
@@ -105,8 +104,6 @@ class Arrivals:
         role = await self._role(incoming, rules)
         if rules.askers is Askers.STAFF and role != "staff" and not about_me:
             return replace(arrival, refusal=text("asking-staff-only"))
-        if decision.intent is Intent.THANKS and incoming.message is not None:
-            return replace(arrival, kind=Kind.THANK)
         if not incoming.text.strip() and incoming.quote is None and not incoming.parts.files:
             if incoming.parts.unread:
                 return replace(arrival, refusal=unread_instead(incoming.parts.unread))
@@ -184,6 +181,7 @@ class Arrivals:
             verified_answer=incoming.verified_answer,
             query_type=about_section,
             section_filter=incoming.section,
+            stands_alone=incoming.stands_alone,
             context_mode=quoted,
             selected_text=incoming.quote,
             session_id=await self._session(incoming, course_id),

@@ -59,6 +59,8 @@ class IncomingMessage:
     explains: str | None = None
     """The id of the bot's own message that its quote was taken from."""
     section: str | None = None
+    stands_alone: bool = False
+    """As `AgentRequest.stands_alone`."""
     course: str | None = None
     """The course that is asked where the place has none, or the handbook, asked anywhere."""
     verified_answer: UUID | None = None

@@ -80,6 +80,7 @@ def console_request(
     *,
     section: str | None = None,
     session: UUID | None = None,
+    stands_alone: bool = False,
 ) -> AgentRequest:
     """Return the request for what was typed at a terminal.
 
@@ -92,6 +93,7 @@ def console_request(
         query_text=EXPLAIN_QUOTE if text is None else text,
         query_type=QueryType.SECTION_SPECIFIC if section else QueryType.GLOBAL,
         section_filter=section,
+        stands_alone=stands_alone,
         context_mode=ContextMode.SELECTED_TEXT if quoted else ContextMode.FULL_BOOK,
         selected_text=quote,
         session_id=session,

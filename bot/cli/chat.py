@@ -16,13 +16,15 @@ from bot.log import tell
 from bot.services import Services
 from core.answering.agent import Agent
 from core.errors import BotError, RequestError
-from core.models import Course
+from core.i18n import text
+from core.models import AgentResponse, Course
 from core.retrieval.named_sections.resolution import resolve_section
 
 _HELP = """\
 Write a question and press Enter. A line that begins with > quotes a passage; an empty line or
-a question ends the quote.
+a question ends the quote. Where several things may be meant, its number chooses one.
   /section NAME   ask within one section from now on; /section alone: the whole book again
+  /not QUESTION   what you meant, where it was understood otherwise
   /new            start a new conversation
   /help           show this
   /quit           leave (so does Ctrl-D)"""
@@ -63,6 +65,8 @@ class _Conversation:
         self._agent = agent
         self._session = session
         self._section: str | None = None
+        self._shown: AgentResponse | None = None
+        """The latest answer."""
 
     async def take(self, line: str) -> None:
         """Obey, remember or answer a line; an empty one ends the quote."""
@@ -72,7 +76,14 @@ class _Conversation:
             await self._obey(*line.split(maxsplit=1))
         elif line or self.quote:
             quote, self.quote = "\n".join(self.quote).strip() or None, []
-            await self._answer(line or None, quote)
+            chosen = self._chosen(line) if quote is None else None
+            await self._answer(chosen or line or None, quote, stands_alone=chosen is not None)
+
+    def _chosen(self, line: str) -> str | None:
+        """Return the question that a number chooses; None: it chooses none."""
+        choices = self._shown.choices if self._shown is not None else ()
+        place = int(line) if line.isdecimal() and len(line) == 1 else 0
+        return choices[place - 1] if 0 < place <= len(choices) else None
 
     async def _obey(self, command: str, name: str = "") -> None:
         if command == "/new":
@@ -81,6 +92,10 @@ class _Conversation:
             tell("A new conversation begins.")
         elif command == "/section":
             await self._limit_to(name or None)
+        elif command == "/not" and name.strip():
+            await self._answer(name.strip(), None, stands_alone=True)
+        elif command == "/not":
+            tell("Write what you meant after it: /not How long are conversations kept?")
         elif command == "/help":
             tell(_HELP)
         else:
@@ -99,7 +114,9 @@ class _Conversation:
         self._section = section
         tell(on_one_line(f"From now on: {section or 'the whole book'}."))
 
-    async def _answer(self, question: str | None, quote: str | None) -> None:
+    async def _answer(
+        self, question: str | None, quote: str | None, *, stands_alone: bool = False
+    ) -> None:
         if question is None and quote is None:
             return
         try:
@@ -110,12 +127,18 @@ class _Conversation:
                 quote,
                 section=self._section,
                 session=self._session,
+                stands_alone=stands_alone,
             )
         except RequestError as error:
             tell(on_one_line(error.user_message))
             return
         with open_reply(as_json=False) as reply:
             await take_turn(self._agent, request, reply)
+        self._shown = reply.response
+        if reply.response is not None and reply.response.choices:
+            print(text("console-choose"))
+        elif reply.response is not None and reply.response.understood_as is not None:
+            print(text("console-not-meant"))
         if reply.error is not None:
             tell(on_one_line(sentence_for(reply.error)))
         print()

@@ -21,7 +21,7 @@ async def rehearsed(
         if len(question.strip()) >= MIN_QUESTION:  # no student is answered who asks less
             request = _request(course_id, question, user_id)
             _, response = await agent.rehearse(request, turns)
-            turns.append(_turn(len(turns) + 1, request, response))
+            turns.append(turn_of(len(turns) + 1, request, response))
     return await agent.rehearse(_request(course_id, row.question, user_id), turns)
 
 
@@ -29,7 +29,8 @@ def _request(course_id: str, question: str, user_id: str) -> AgentRequest:
     return AgentRequest(course_id=course_id, query_text=question[:MAX_QUESTION], user_id=user_id)
 
 
-def _turn(number: int, request: AgentRequest, response: AgentResponse) -> ConversationTurn:
+def turn_of(number: int, request: AgentRequest, response: AgentResponse) -> ConversationTurn:
+    """Return the turn of an answer that nothing was stored of."""
     return ConversationTurn(
         turn_number=number,
         request_id=request.request_id,

@@ -102,6 +102,12 @@ class AnswerContext:
     and nothing is answered before it."""
     reservation: Reservation | None = None
     """What its budgets hold for it; None: no model may be asked."""
+    understood: str | None = None
+    """The question that it is taken for after what was said; None: it stands alone."""
+    is_lost: bool = False
+    """Whether nothing tells what it speaks of."""
+    choices: tuple[str, ...] = ()
+    """The questions that it may be, for the asker to choose; empty: it is answered."""
     again: ShownAgain | None = None
     """What it wants to see again; None: it asks something."""
 
@@ -126,7 +132,9 @@ class AnswerContext:
 
     @property
     def asked(self) -> AgentRequest:
-        """The request as it is searched for: what is wanted again, as it was asked then."""
+        """The request as it is searched for: as it was understood, or what is wanted again."""
+        if self.again is None and self.understood is not None:
+            return self.request.model_copy(update={"query_text": self.understood})
         if self.again is None:
             return self.request
         first = self.again.turn

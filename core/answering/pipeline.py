@@ -39,6 +39,8 @@ from core.errors import (
 )
 from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall, Revision
 from core.generation.times import AnswerTimes
+from core.grounding import wording
+from core.grounding.citations import presentable
 from core.grounding.confidence import is_close, is_covered, located_of, outcome_of
 from core.grounding.judge import Judge
 from core.grounding.languages import is_in_another_language
@@ -132,7 +134,8 @@ class Pipeline:
             yield self._failed(context, error)
 
     async def search(self, context: AnswerContext) -> Retrieval:
-        """Return what the book holds; the context knows then whether an answer is wanted again."""
+        """Return what the book holds; the context knows then how the question is meant."""
+        context.may_write = self._is_written(context)
         return await search(self._retriever, context)
 
     async def answer(self, context: AnswerContext) -> AsyncGenerator[AnswerEvent, None]:
@@ -141,7 +144,9 @@ class Pipeline:
         Raises:
             GenerationError: when the book's own words cannot be chosen.
         """
-        context.may_write = self._is_written(context)
+        if context.choices or context.is_lost:
+            yield self._asked_back(context)
+            return
         instead_of, has_failed = None, False
         if await self._may_ask_model(context):
             writing = _Writing(context, AnswerDraft(context.retrieval, by_model=True))
@@ -174,6 +179,18 @@ class Pipeline:
             nearest_sections=error.nearest,
         )
 
+    def _asked_back(self, context: AnswerContext) -> AgentResponse:
+        """Return the question which of several things is meant, or what it is about at all."""
+        if context.is_lost:
+            said = text("answer-act-lost")
+            return context.completed(Outcome.ABSTAINED, said, asks_nothing=True)
+        return context.completed(
+            Outcome.ASKED_BACK,
+            presentable(wording.asking_back(context.choices)),
+            choices=context.choices,
+            generation=context.retrieval.generation,
+        )
+
     def _failed(self, context: AnswerContext, error: ServiceError) -> AgentResponse:
         """Return the response that tells of a service that failed."""
         return context.pending.advance(
@@ -191,7 +208,7 @@ class Pipeline:
         found = context.retrieval
         answerable = self._is_answerable(context, draft)
         if draft.author == EXTRACTIVE:  # a model says itself where the book does not answer
-            answerable = answerable and (found.leans or is_covered(found.signals))
+            answerable = answerable and is_covered(found.signals)
         fields = draft.finish(context.asked, context.configuration, answerable=answerable)
         fields["notices"] = (*context.notices, *fields["notices"])
         fields["claims_written"] += context.in_vain
@@ -200,6 +217,7 @@ class Pipeline:
             **fields,
             model_name=draft.author,
             shows_again=context.seen_again,
+            understood_as=None if context.may_write else context.understood,
             **self._spending.fields(context),
         )
 
@@ -217,6 +235,8 @@ class Pipeline:
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the book's own words, as they are chosen.
 
+        Nothing is shown before the end where what was understood is to stand above it.
+
         Args:
             is_judged: Whether the course's judge may be asked whether they give what is asked.
 
@@ -225,7 +245,8 @@ class Pipeline:
         """
         carry_evidence(context, draft)
         draft.open(context.asked)
-        for event in context.show(draft.text):
+        shows = context.understood is None or context.may_write
+        for event in context.show(draft.text) if shows else ():
             yield event
         if not self._is_worthwhile(context, draft):
             return
@@ -236,7 +257,7 @@ class Pipeline:
         async with aclosing(self._fallback.generate(task)) as parts:
             while (part := await _next(parts, until)) is not None:
                 words.take(part)
-                for event in context.show(draft.text):
+                for event in context.show(draft.text) if shows else ():
                     yield event
         judge = self._judge_of(context.request.course_id, None) if is_judged else None
         if judge and await self._spending.allows(context, quietly=True):

@@ -1,11 +1,12 @@
 """Searches the book for what a question asks, with what was said before it."""
 
+from dataclasses import replace
+
 from core.answering.context import AnswerContext
+from core.answering.understanding import understand
 from core.errors import RequestError
 from core.i18n import Message
 from core.models import (
-    EXPLAIN_QUOTE,
-    ConversationTurn,
     Outcome,
     RetrievalToolInput,
     gist_of,
@@ -50,16 +51,21 @@ async def _find(retriever: Retriever, context: AnswerContext) -> Retrieval:
     said = context.said_here
     if request.section_filter is not None:
         said = [one for one in said if not asks_for_section_at_hand(one.user_input)]
-    earlier = [*before, *(_what_was_asked(one) for one in said)]
     if context.quote is None:
         questions = [one.question for one in said] or before[-1:]
-        named = read_references(request.query_text, alone=not earlier, before=questions)
+        named = read_references(request.query_text, alone=not (said or before), before=questions)
         if named and (text := await retriever.read(request.course_id, asked, named)):
             return text
-    cited = [c.source_file for one in said[-1:] for c in one.agent_response.grounding_chunks]
-    return await in_parts.retrieve(
-        retriever, request.course_id, asked, earlier, cited, context.mark
-    )
+    if context.again is None:
+        meant = await understand(retriever, context, asked, said)
+        context.understood, context.choices = meant.question, meant.choices
+        context.is_lost = meant.is_lost
+        asked = asked.model_copy(update={"query_text": context.asked.query_text})
+        if meant.is_joined:
+            return replace(await retriever.retrieve(request.course_id, asked), leans=True)
+    around = [] if said else before
+    found = await in_parts.retrieve(retriever, request.course_id, asked, around, context.mark)
+    return replace(found, leans=found.leans or context.understood is not None)
 
 
 async def _notice_again(retriever: Retriever, context: AnswerContext) -> None:
@@ -75,9 +81,3 @@ async def _notice_again(retriever: Retriever, context: AnswerContext) -> None:
         kind = await retriever.wanted_again(asked.course_id, asked.query_text)
     if kind:
         context.see_again(kind)
-
-
-def _what_was_asked(turn: ConversationTurn) -> str:
-    """Return a turn's question, or its quote where there was none."""
-    bare = turn.user_input == EXPLAIN_QUOTE
-    return turn.selected_text if bare and turn.selected_text else turn.question

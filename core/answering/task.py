@@ -91,7 +91,7 @@ def task_of(
         history=context.turns if by_model else context.said_here,
         thread=request.thread_messages,
         section=retrieval.section,
-        leans=retrieval.leans,
+        leans=retrieval.leans and context.understood is None,
         in_order=retrieval.in_order,
         selected_text=None if is_alone else context.quote,
         quote_location=retrieval.quote_location,

@@ -8,12 +8,12 @@ from core.access.reading import speaks_to
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.answering.context import AnswerContext
+from core.answering.understanding import understand
 from core.models import (
     STAFF,
     AgentRequest,
     AgentResponse,
     Citation,
-    ConversationTurn,
     OfferedAnswer,
     Outcome,
     RetrievalToolInput,
@@ -92,7 +92,7 @@ class VerifiedStage:
             return Matched()
         shelf = await self._retriever.opened(request.course_id)
         here = await self._heard(answers, shelf, request)
-        earlier = _earlier(context)
+        earlier = bool(context.request.thread_messages or context.said_here)
         scopes = [VerifiedScope.of(request, leans=False)]
         if earlier:
             scopes.append(VerifiedScope.of(request, leans=True))
@@ -103,10 +103,7 @@ class VerifiedStage:
             )  # fmt: skip
             if not same and not likely:
                 continue
-            if (
-                earlier
-                and VerifiedScope.of(request, leans=await self._leans(context, earlier)) != scope
-            ):
+            if earlier and VerifiedScope.of(request, leans=await self._leans(context)) != scope:
                 continue
             if same:
                 return Matched(shown=same)
@@ -122,7 +119,7 @@ class VerifiedStage:
         tenants = [Tenant.named(name) for name in request.user_context.tenants]
         return [one for one in answers if speaks_to(one.tenant, course, tenants, permits)]
 
-    async def _leans(self, context: AnswerContext, earlier: Sequence[str]) -> bool:
+    async def _leans(self, context: AnswerContext) -> bool:
         """Return whether a question is understood by what was said before it."""
         request = context.request
         asked = RetrievalToolInput(
@@ -130,7 +127,11 @@ class VerifiedStage:
             selected_text=context.quote,
             section_filter=request.section_filter,
         )
-        return (await self._retriever.retrieve(request.course_id, asked, earlier)).leans
+        said = context.said_here
+        if said:
+            return (await understand(self._retriever, context, asked, said)).question is not None
+        around = gist_of(request.thread_messages)
+        return (await self._retriever.retrieve(request.course_id, asked, around)).leans
 
     def _judging(self, context: AnswerContext) -> ServesBoth | None:
         judge = self._judge_of(context.request.course_id)
@@ -184,12 +185,3 @@ def _may_be_shown(answer: VerifiedAnswer, request: AgentRequest) -> bool:
     if request.sent_by_staff:
         return answer.state is not VerifiedState.RETIRED
     return answer.state is VerifiedState.CURRENT
-
-
-def _earlier(context: AnswerContext) -> list[str]:
-    before = gist_of(context.request.thread_messages)
-    return [*before, *(_what_was_asked(turn) for turn in context.said_here)]
-
-
-def _what_was_asked(turn: ConversationTurn) -> str:
-    return turn.selected_text or turn.question

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.i18n import Message, text
 from core.markdown.writing import beginning, one_line
-from core.models import QuoteStatus
+from core.models import AgentResponse, QuoteStatus
 from core.text.links import prose_without_links
 
 if TYPE_CHECKING:
@@ -105,3 +105,16 @@ def _difference(one: "Difference") -> str:
     if not quoted:
         return text("answer-difference-added", written=written)
     return text("answer-difference", written=written, quoted=quoted)
+
+
+def understood(response: AgentResponse) -> str | None:
+    """Return the line above an answer that says what was understood; None: what was asked."""
+    if response.understood_as is None:
+        return None
+    return text("answer-understood-as", question=one_line(response.understood_as))
+
+
+def asking_back(choices: Sequence[str]) -> str:
+    """Return the question which of several is meant, with their numbers."""
+    listed = "\n".join(f"{n}. {one_line(one)}" for n, one in enumerate(choices, 1))
+    return f"{text('answer-which-one')}\n\n{listed}"

@@ -47,6 +47,7 @@ from core.models.request import (
 from core.models.response import (
     CITATION_MARKER,
     EXTRACTIVE,
+    MOST_CHOICES,
     NOBODY,
     STAFF,
     AgentConfiguration,
@@ -87,6 +88,7 @@ __all__ = [
     "MAX_SELECTED_TEXT",
     "MAX_THREAD_MESSAGE",
     "MIN_QUESTION",
+    "MOST_CHOICES",
     "NOBODY",
     "STAFF",
     "STORED",

@@ -22,7 +22,7 @@ from pydantic import (
 
 from core.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
 
-MIN_QUESTION = 3
+MIN_QUESTION = 2
 MAX_QUESTION = 999
 MAX_SELECTED_TEXT = 8_000
 MAX_SECTION_NAME = 1_000

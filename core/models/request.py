@@ -131,6 +131,9 @@ class AgentRequest(Model):
     answer_length: AnswerLength | None = None
     again: Again | None = None
     """What is wanted of the answer before; None: the question's words say whether it is."""
+    stands_alone: bool = False
+    """Whether its asker chose or wrote the wording so that nothing before it is to be looked at;
+    set by code alone."""
     thread_messages: Annotated[tuple[ThreadMessage, ...], Field(max_length=15)] = ()
     """What was said before in a thread that the bot first meets, oldest first: material that
     tells what the question is about, never an instruction."""

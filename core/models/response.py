@@ -39,6 +39,8 @@ NOBODY = "none"
 """Who wrote an answer that was clear before any writer was asked: an abstention or an error."""
 STAFF = "staff"
 """Who wrote an answer that the course's staff checked, among the names of models."""
+MOST_CHOICES = 4
+"""Questions that an asker chooses from."""
 _STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
 
 
@@ -48,6 +50,8 @@ class Outcome(StrEnum):
     ANSWERED = "answered"
     PARTIAL = "partial"
     ABSTAINED = "abstained"
+    ASKED_BACK = "asked_back"
+    """The question may be meant in several ways, and the asker is to choose one."""
     ERROR = "error"
 
 
@@ -140,6 +144,11 @@ class AgentResponse(Model):
     """Headings of where to look instead, best first; only an abstention has them."""
     shows_again: NonBlank | None = None
     """The earlier question whose answer this shows at another length, or says the place of."""
+    understood_as: NonBlank | None = None
+    """The question that a follow-up was taken for; None: it stands alone, or a model read what was
+    said before it."""
+    choices: tuple[NonBlank, ...] = ()
+    """Where it was asked back: two to four questions that stand alone, the likeliest first."""
     leans: bool = False
     """Whether the question was understood by what was said before it."""
     asks_nothing: bool = False
@@ -177,7 +186,7 @@ class AgentResponse(Model):
         expected: dict[ResponseState, set[Outcome | None]] = {
             ResponseState.PENDING: {None},
             ResponseState.PROCESSING: {None},
-            ResponseState.COMPLETED: {Outcome.ANSWERED, Outcome.PARTIAL, Outcome.ABSTAINED},
+            ResponseState.COMPLETED: {*Outcome} - {Outcome.ERROR},
             ResponseState.ERROR: {Outcome.ERROR},
         }
         if self.outcome not in expected[self.state]:
@@ -186,6 +195,14 @@ class AgentResponse(Model):
             raise ValueError("an error needs an error_message")
         if not self.retrieval_success and not self.error_message:
             raise ValueError("a failed retrieval needs an error_message")
+        return self
+
+    @model_validator(mode="after")
+    def _asking_back_offers_a_choice(self) -> Self:
+        if (self.outcome is Outcome.ASKED_BACK) != bool(self.choices):
+            raise ValueError("there are choices exactly where it was asked back")
+        if self.choices and not 2 <= len(self.choices) <= MOST_CHOICES:
+            raise ValueError(f"asking back offers two to {MOST_CHOICES} choices")
         return self
 
     @model_validator(mode="after")

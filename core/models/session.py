@@ -35,8 +35,9 @@ class ConversationTurn(Model):
 
     @property
     def question(self) -> str:
-        """What was asked: where an answer was wanted again, the question that it answers."""
-        return self.agent_response.shows_again or self.user_input
+        """What was asked, worded to stand alone; of an answer wanted again, what it answers."""
+        response = self.agent_response
+        return response.shows_again or response.understood_as or self.user_input
 
 
 class AgentSession(Model):

@@ -29,7 +29,6 @@ async def retrieve(
     course_id: str,
     asked: RetrievalToolInput,
     earlier: Sequence[str],
-    cited: Iterable[str],
     mark: float,
 ) -> Retrieval:
     """Return what the course holds about a question, in parts where it has some.
@@ -44,7 +43,7 @@ async def retrieve(
     Raises:
         BotError: as `Retriever.retrieve`.
     """
-    whole = await retriever.retrieve(course_id, asked, earlier, cited)
+    whole = await retriever.retrieve(course_id, asked, earlier)
     divided = None if asked.selected_text is not None else parts_of(whole.question)
     if divided is None or not (
         divided.form is PartsForm.NUMBERED or _are_apart(whole, divided.parts)
@@ -54,10 +53,10 @@ async def retrieve(
 
     async def search(part: QuestionPart, before: Sequence[str]) -> Retrieval:
         own = asked.model_copy(update={"query_text": part.question})
-        alone = await retriever.retrieve(course_id, own, before, cited)
+        alone = await retriever.retrieve(course_id, own, before)
         if not part.before or _leads_to(alone, files):
             return alone
-        leaning = await retriever.retrieve(course_id, own, [*before, *part.before], cited)
+        leaning = await retriever.retrieve(course_id, own, [*before, *part.before])
         return leaning if leaning.leans else alone
 
     first, *others = divided.parts

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -49,8 +49,6 @@ class _Question:
     asked: RetrievalToolInput
     earlier: Sequence[str]
     """The user's questions before this one, oldest first."""
-    cited: frozenset[str]
-    """The source files that the answer before cited."""
     started: float
 
 
@@ -91,14 +89,12 @@ class Retriever:
         course_id: str,
         asked: RetrievalToolInput,
         earlier: Sequence[str] = (),
-        cited: Iterable[str] = (),
     ) -> Retrieval:
         """Return what the course holds about the question.
 
         Args:
-            earlier: The user's questions before this one, oldest first; they count when the
-                question leans on them.
-            cited: The source files that the answer before cited.
+            earlier: What was said around the question, oldest first; it counts when the question
+                leans on it.
 
         Raises:
             UnknownSection: when `section_filter` names none of the course's sections.
@@ -107,7 +103,7 @@ class Retriever:
             VectorIndexError, StoreError: when a service fails. One that embeds may: the
                 question's words are searched then.
         """
-        question = _Question(asked, earlier, frozenset(cited), time.perf_counter())
+        question = _Question(asked, earlier, time.perf_counter())
         opened = await self.opened(course_id)
         try:
             return await self._search(opened, question)
@@ -238,7 +234,7 @@ class Retriever:
         mended, earlier = await self._mended(opened, question)
         asked = asked.model_copy(update={"query_text": mended.question})
         meant = read_asked(asked, earlier, section, quoted.location)
-        wanted = Wanted(asked.score_threshold, asked.top_k, section_ids, question.cited)
+        wanted = Wanted(asked.score_threshold, asked.top_k, section_ids)
         searched = await search(self._index, opened, meant, wanted)
         found, weights = searched.found, searched.weights
         without_quote = asked.selected_text is not None and not searched.leans

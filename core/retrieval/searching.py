@@ -38,8 +38,6 @@ class Wanted:
     top_k: int
     section_ids: tuple[str, ...] = ()
     """The sections that are searched; empty: all."""
-    cited: frozenset[str] = frozenset()
-    """The source files that the answer before cited."""
 
     @property
     def most_documents(self) -> int:
@@ -96,7 +94,6 @@ async def search(
                     together.found.scored,
                     dense[[0, 2]],
                     len(alone.weights),
-                    is_cited=alone.found.files[0] in wanted.cited,
                 )
                 leans = leaning(figures)
         elif asked.of_section or len(alone.weights) > _FEW_TERMS:

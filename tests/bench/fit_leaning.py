@@ -18,7 +18,7 @@ from bot.services import Services
 from bot.settings import Settings
 from bot.wiring import open_services
 from core.evaluation.metrics import auroc
-from core.models import MAX_QUESTION, AgentRequest
+from core.models import MAX_QUESTION
 from core.retrieval.question.followups import WEIGHTS, LeaningQuestion, leaning_figures
 from core.retrieval.scoring import USABLE
 from core.retrieval.searching import Wanted, search
@@ -45,23 +45,19 @@ def rows_of(corpus: Corpus) -> Iterator[dict[str, Any]]:
 
 
 async def _figures(opened: Services, row: dict[str, Any]) -> dict[str, float]:
-    agent, shelf = opened.agent("extractive"), await opened.retriever.opened(ECONOMICS)
+    shelf = await opened.retriever.opened(ECONOMICS)
     before = [turn["text"] for turn in row["history"] if turn["role"] == "user"]
-    request = AgentRequest(course_id=ECONOMICS, query_text=before[-1], user_id="bench")
-    _, response = await agent.rehearse(request)
     texts = [row["question"], "\n".join([*before[-2:], row["question"]])]
     vectors = await opened.local.embed_queries([row["question"], before[-1]])
     wanted = Wanted(threshold=USABLE, top_k=_TOP_K)
     alone, together = [
         await search(opened.index, shelf, LeaningQuestion(text), wanted) for text in texts
     ]
-    cited = {chunk.source_file for chunk in response.grounding_chunks}
     return leaning_figures(
         alone.found.scored,
         together.found.scored,
         vectors,
         len(alone.weights),
-        is_cited=alone.found.files[0] in cited,
     )
 
 

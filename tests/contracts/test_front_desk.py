@@ -517,7 +517,7 @@ class TestThreads:
         await reception.desk.resume(thread)
         assert await reception.desk.receive(in_thread(5)) is not None
 
-    async def test_thanks_are_no_question_and_get_a_reaction_where_they_are_the_bots(
+    async def test_thanks_are_answered_where_they_are_said_to_the_bot_alone(
         self, reception: Reception
     ) -> None:
         await self.begun(reception)
@@ -525,7 +525,8 @@ class TestThreads:
         assert await reception.desk.receive(in_thread(3, "why?")) is not None
         thanked = await reception.desk.receive(in_thread(4, "thank you", addressed=True))
         assert thanked is not None
-        assert (thanked.arrival.kind, thanked.arrival.request) == (Kind.THANK, None)
+        assert thanked.arrival.kind is Kind.ASK
+        assert thanked.arrival.request is not None
 
     async def test_an_offer_is_taken_up_by_its_author_and_once(self, reception: Reception) -> None:
         await self.begun(reception)

@@ -193,3 +193,15 @@ async def test_an_answer_that_the_judge_affirms_is_sure_of_itself(house: House) 
     answer = await answered(house, COVERED)
     assert answer.outcome is Outcome.ANSWERED
     assert answer.confidence >= 0.9
+
+
+async def test_a_model_that_writes_reads_a_follow_up_itself_and_nothing_is_asked_back(
+    house: House,
+) -> None:
+    session = uuid4()
+    await answered(house, COVERED, session_id=session)
+    for follow_up in ("And why is that?", "And the second one?"):
+        answer = await answered(house, follow_up, session_id=session)
+        assert (answer.understood_as, answer.choices) == (None, ())
+    first = await answered(house, "Which one is it?")
+    assert first.outcome is not Outcome.ASKED_BACK

@@ -25,6 +25,7 @@ from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.intake.front_desk import FrontDesk, Received
 from core import i18n
 from core.errors import BotError, RequestError
+from core.models import MAX_QUESTION, MIN_QUESTION
 from core.storage.feedback import LONGEST_REASON
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class ButtonActions:
             Button.NOT_HELPFUL: self._not_helpful,
             Button.EVIDENCE: self._evidence,
             Button.WITHOUT_QUOTE: self._without_quote,
+            Button.NOT_MEANT: self._not_meant,
             Button.SHARE: self._share,
             Button.STOP: self._stop,
             **staff.doing,
@@ -98,12 +100,47 @@ class ButtonActions:
         )
         await self._take_up(interaction, asking)
 
+    async def question_chosen(
+        self, interaction: Interaction, request_id: UUID, number: int
+    ) -> None:
+        """Ask one of the questions that the bot has asked back with."""
+        kept = self._is_kept_private(interaction)
+        asking = self._actions.ask_choice(
+            request_id,
+            number,
+            self._clicker(interaction),
+            lambda question, private: heard_command(interaction, question, private=kept or private),
+        )
+        await self._take_up(interaction, asking)
+
+    async def _not_meant(self, interaction: Interaction, request_id: UUID) -> None:
+        """Show a form with the question that a follow-up was taken for."""
+        clicker = self._clicker(interaction)
+        understood = await in_time(interaction, self._actions.understood(request_id, clicker))
+        if interaction.response.is_done():  # it took long: now no form can be shown
+            await tell(interaction, i18n.text("not-meant-slow"))
+            return
+        await respond(lambda: interaction.response.send_modal(MeantModal(request_id, understood)))
+
+    async def _meant(self, interaction: Interaction, request_id: UUID, question: str) -> None:
+        """Ask what was typed into that form."""
+        kept = self._is_kept_private(interaction)
+        asking = self._actions.ask_meant(
+            request_id,
+            self._clicker(interaction),
+            lambda private: heard_command(interaction, question.strip(), private=kept or private),
+        )
+        await self._take_up(interaction, asking)
+
     async def submitted(
         self, interaction: Interaction, button: Button, name: UUID, fields: Mapping[str, str]
     ) -> None:
         """Take in what was typed into a form; the clicker reads when it cannot be kept."""
         if button is Button.NOT_HELPFUL:
             await self.reason_given(interaction, name, fields.get("reason", ""))
+            return
+        if button is Button.NOT_MEANT:
+            await self._meant(interaction, name, fields.get("question", ""))
             return
         try:
             await self.staff.submitted(interaction, button, name, fields)
@@ -227,6 +264,23 @@ class ReasonModal(discord.ui.Modal):
         title = i18n.text("vote-why")
         super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=name)
         self.reason.label = i18n.text("vote-in-your-words-optional")
+
+
+class MeantModal(discord.ui.Modal):
+    """Asks what was meant, beginning with what was understood; it arrives as `ReasonModal` does."""
+
+    question: discord.ui.TextInput["MeantModal"] = discord.ui.TextInput(
+        custom_id="question",
+        style=discord.TextStyle.paragraph,
+        min_length=MIN_QUESTION,
+        max_length=MAX_QUESTION,
+    )
+
+    def __init__(self, request_id: UUID, understood: str) -> None:
+        name = custom_id(Button.NOT_MEANT, request_id)
+        super().__init__(title=i18n.text("not-meant-title"), timeout=_MODAL_OPEN, custom_id=name)
+        self.question.label = i18n.text("not-meant-question")
+        self.question.default = understood[:MAX_QUESTION]
 
 
 def _is_ephemeral(interaction: Interaction) -> bool:

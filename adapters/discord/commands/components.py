@@ -87,10 +87,16 @@ class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
 
 
 class SectionButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=nearest_sections.NAME):
-    """A section near to a question that was refused, made again when it is clicked."""
+    """A section near to a question that was refused, or one of the questions that it may be.
 
-    def __init__(self, item: discord.ui.Button[Any], request_id: UUID, number: int) -> None:
+    It is made again when it is clicked.
+    """
+
+    def __init__(
+        self, item: discord.ui.Button[Any], kind: str, request_id: UUID, number: int
+    ) -> None:
         super().__init__(item)
+        self._kind = kind
         self._request_id = request_id
         self._number = number
 
@@ -100,11 +106,11 @@ class SectionButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=nea
     ) -> Self:
         """Return the button that a custom id names."""
         button = cast("discord.ui.Button[Any]", item)
-        return cls(button, UUID(match["request"]), int(match["number"]))
+        return cls(button, match["kind"], UUID(match["request"]), int(match["number"]))
 
     async def callback(self, interaction: Interaction) -> None:
-        """Ask within the section."""
+        """Ask within the section, or the question."""
         clicks = cast("Clickable", interaction.client).clicks
-        await contained(
-            interaction, lambda: clicks.section_chosen(interaction, self._request_id, self._number)
-        )
+        is_choice = self._kind == nearest_sections.CHOICE
+        doing = clicks.question_chosen if is_choice else clicks.section_chosen
+        await contained(interaction, lambda: doing(interaction, self._request_id, self._number))

@@ -21,6 +21,7 @@ _ACCENT = 0x2F6F8F
 _LONGEST_DESCRIPTION = 1_024
 _LONGEST_LABEL = 100
 _LONGEST_BUTTON = 80
+_BUTTONS_IN_A_ROW = 5
 _STYLES = {
     Button.HELPFUL: discord.ButtonStyle.success,
     Button.STOP: discord.ButtonStyle.danger,
@@ -33,7 +34,9 @@ def layout(post: Post) -> View:
     accent = _ACCENT if post.is_answer else None
     view.add_item(ui.Container(*_card(post), accent_colour=accent))
     if post.request_id is not None and post.buttons:
-        view.add_item(ui.ActionRow(*_buttons(post)))
+        buttons = [*_buttons(post)]
+        for start in range(0, len(buttons), _BUTTONS_IN_A_ROW):
+            view.add_item(ui.ActionRow(*buttons[start : start + _BUTTONS_IN_A_ROW]))
     return view
 
 
@@ -47,7 +50,8 @@ def files(post: Post) -> list[discord.File]:
 
 def text_of(post: Post) -> str:
     """Return what `text_in` finds in the message that shows a post."""
-    inside = f"-# {i18n.text('card-ask-within')}" if post.nearest is not None else ""
+    title = post.nearest.title if post.nearest is not None else ""
+    inside = f"-# {title}" if title else ""
     return joined([post.body, inside, post.notes])
 
 
@@ -59,7 +63,8 @@ def _card(post: Post) -> Iterator[Part]:
     if post.choice is not None:
         yield ui.ActionRow(_menu(post.choice))
     if post.nearest is not None and (row := [*_sections(post.nearest)]):
-        yield ui.TextDisplay(f"-# {i18n.text('card-ask-within')}")
+        if post.nearest.title:
+            yield ui.TextDisplay(f"-# {post.nearest.title}")
         yield ui.ActionRow(*row)
     if post.notes:
         if post.body:

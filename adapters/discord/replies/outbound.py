@@ -140,8 +140,10 @@ def answer(
         pictures: Of the answer's `formulas`, at most; each is attached where its formula stands.
         earlier: Where the same question was answered before.
     """
-    said = _below_heading(response, _body(response.response_text).strip() or _NOTHING)
-    text = _below_question(asked, said)
+    shown = _below_heading(response, _body(response.response_text).strip() or _NOTHING)
+    if (understood := wording.understood(response)) is not None:
+        shown = f"{_small(understood)}\n{shown}"
+    text = _below_question(asked, shown)
     parts = _packed(text, _below(response, earlier), 1 if one_message else _LONGEST_ANSWER)
     posts = [
         Post(body, notes, pictures=_pictured(body, pictures), is_answer=True)

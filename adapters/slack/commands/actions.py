@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -17,9 +18,12 @@ from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
 from adapters.intake.incoming_message import IncomingMessage
+from adapters.nearest_sections import CHOICE
 from adapters.slack.commands.modals import (
+    QUESTION,
     WHY,
     answer_press,
+    meant_modal,
     open_modal,
     plain,
     reason_modal,
@@ -33,14 +37,18 @@ from adapters.slack.commands.staff_queue import Pressed, StaffQueue
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
+    heard_command,
     heard_press,
     moment_of,
     position_of,
     pressed_at,
+    response_of,
+    trigger_key,
 )
 from adapters.slack.installs.installations import Installations
 from adapters.slack.people import People, is_in
 from adapters.slack.replies import blocks
+from adapters.slack.replies.address import Response
 from adapters.slack.replies.dedupe import message_id
 from adapters.slack.replies.evidence import evidence
 from adapters.slack.replies.sections import section_of
@@ -102,6 +110,7 @@ class ButtonActions:
             Button.NOT_HELPFUL: self._not_helpful,
             Button.EVIDENCE: self._evidence,
             Button.WITHOUT_QUOTE: self._without_quote,
+            Button.NOT_MEANT: self._not_meant,
             Button.SHARE: self._share,
             Button.STOP: self._stop,
             Button.DELETE: self._delete,
@@ -115,8 +124,9 @@ class ButtonActions:
         pressed, chosen = blocks.pressed(action), blocks.chosen(action)
         doing: Callable[[_Press], Awaitable[Json | str | None]]
         if (section := section_of(action)) is not None:
-            request_id, number = section
-            doing = partial(self._section_chosen, number=number)
+            kind, request_id, number = section
+            choosing = self._question_chosen if kind == CHOICE else self._section_chosen
+            doing = partial(choosing, number=number)
             await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
         elif chosen is not None:
             request_id, course_id = chosen
@@ -139,6 +149,16 @@ class ButtonActions:
         await ack(
             response_action="update", view=_thanks(sentence or i18n.text("slack-keeping-reason"))
         )
+
+    async def meant(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
+        """Ask what a follow-up was to mean, and say so in place of the form."""
+        view = body["view"]
+
+        async def show(sentence: str) -> None:
+            await update_modal(client, view["id"], _meant(sentence))
+
+        sentence = await self._unhurried.in_time(self._ask_meant(view), show)
+        await ack(response_action="update", view=_meant(sentence or i18n.text("asking-slow")))
 
     async def session_stopped(self, spot: Spot, thread: str) -> None:
         """Stop the answers below a message: who asked, or staff, pressed Slack's own button."""
@@ -226,6 +246,50 @@ class ButtonActions:
 
         asked = await self._actions.ask_within(press.request_id, number, clicker, incoming)
         return asked if isinstance(asked, str) else None
+
+    async def _question_chosen(self, press: _Press, *, number: int) -> str | None:
+        """Ask one of the questions that the bot has asked back with."""
+        kept, clicker = self._is_kept_private(press), self._clicker(press.spot)
+
+        def incoming(question: str, private: bool) -> IncomingMessage:
+            asked = heard_press(press.spot, press.body, question, private=kept or private)
+            return self._people.introduced(asked)
+
+        asked = await self._actions.ask_choice(press.request_id, number, clicker, incoming)
+        return asked if isinstance(asked, str) else None
+
+    async def _not_meant(self, press: _Press) -> str | None:
+        """Show a form with the question that a follow-up was taken for."""
+        clicker = self._clicker(press.spot)
+        understood = await self._actions.understood(press.request_id, clicker)
+        about: Json = {"request": str(press.request_id), "spot": asdict(press.spot)}
+        if (response := response_of(press.body, moment_of(press.ts))) is not None:
+            about |= {"url": response.url, "until": response.expires_at.isoformat()}
+        view = meant_modal(understood, json.dumps(about))
+        shown = await open_modal(press.client, press.body["trigger_id"], view)
+        return None if shown else i18n.text("slack-too-late")
+
+    async def _ask_meant(self, view: Json) -> str:
+        kept: Json = json.loads(view["private_metadata"])
+        spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
+        until = kept.get("until")
+        response = Response(kept["url"], datetime.fromisoformat(until)) if until else None
+        key, said = trigger_key(view["id"]), typed(view, QUESTION).strip()
+        is_kept = not spot.direct and self._desk.keeps_private(spot.location)
+
+        def incoming(private: bool) -> IncomingMessage:
+            asked = heard_command(spot, key, said, private=is_kept or private, response=response)
+            return self._people.introduced(asked)
+
+        try:
+            asked = await self._actions.ask_meant(request_id, self._clicker(spot), incoming)
+        except BotError as error:
+            if not isinstance(error, RequestError):
+                logger.warning("a form was not taken: %s", error)
+            return error.user_message
+        if isinstance(asked, str):
+            return asked
+        return asked.arrival.refusal or i18n.text("not-meant-asked")
 
     async def _keep_reason(self, view: Json) -> str:
         kept: Json = json.loads(view["private_metadata"])
@@ -316,6 +380,12 @@ def _thanks(sentence: str) -> Json:
     """Return the modal that stands in place of the one that asked for a reason."""
     text = {"type": "section", "text": plain(sentence)}
     return shown_modal(i18n.text("vote-why"), [text])
+
+
+def _meant(sentence: str) -> Json:
+    """Return the modal that stands in place of the one that asked what was meant."""
+    text = {"type": "section", "text": plain(sentence)}
+    return shown_modal(i18n.text("not-meant-title"), [text])
 
 
 def _is_ephemeral(body: Json) -> bool:

@@ -19,7 +19,7 @@ from adapters.slack.replies.blocks import fallback, markdown_blocks
 from adapters.slack.replies.outbound import Post
 from core import i18n
 from core.i18n import text
-from core.models import MAX_SELECTED_TEXT
+from core.models import MAX_QUESTION, MAX_SELECTED_TEXT, MIN_QUESTION
 from core.storage.feedback import LONGEST_REASON
 
 logger = logging.getLogger(__name__)
@@ -30,6 +30,8 @@ EXPLAIN = "explain"
 """The callback id of the message shortcut, and of its modal."""
 REASON = "gl:reason"
 """The callback id of the modal that asks why an answer was not helpful."""
+MEANT = "gl:meant"
+"""The callback id of the modal that asks what a follow-up was to mean."""
 EXPORT = "gl:export-my-data"
 """The action id of the button that sends what is stored about its user as a file."""
 FORGET_ME = "gl:forget-me"
@@ -199,6 +201,28 @@ def reason_modal(metadata: str) -> Json:
                 "element": words,
             }
         ],
+    }
+
+
+def meant_modal(understood: str, metadata: str) -> Json:
+    """Return the modal that asks what was meant, beginning with what was understood."""
+    words: Json = {
+        "type": "plain_text_input",
+        "action_id": QUESTION,
+        "multiline": True,
+        "min_length": MIN_QUESTION,
+        "max_length": MAX_QUESTION,
+        "initial_value": understood[:MAX_QUESTION],
+    }
+    label = plain(i18n.text("not-meant-question"))
+    return {
+        "type": "modal",
+        "callback_id": MEANT,
+        "private_metadata": metadata,
+        "title": plain(i18n.text("not-meant-title")),
+        "submit": plain(i18n.text("button-send")),
+        "close": plain(i18n.text("button-cancel")),
+        "blocks": [{"type": "input", "block_id": QUESTION, "label": label, "element": words}],
     }
 
 

@@ -20,7 +20,7 @@ from adapters.slack.commands.about import About
 from adapters.slack.commands.actions import ButtonActions
 from adapters.slack.commands.former_commands import former_commands
 from adapters.slack.commands.home import Home
-from adapters.slack.commands.modals import EXPLAIN, EXPORT, FORGET_ME, REASON
+from adapters.slack.commands.modals import EXPLAIN, EXPORT, FORGET_ME, MEANT, REASON
 from adapters.slack.commands.my_data import MyData
 from adapters.slack.commands.policies import HINTS, PolicyCommands
 from adapters.slack.commands.questions import Questions
@@ -123,6 +123,7 @@ def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
     app.view(REASON)(listeners.clicks.reason_given)
+    app.view(MEANT)(listeners.clicks.meant)
     app.message_shortcut(VERIFY)(listeners.clicks.staff.shortcut)
     app.view(STAFF_FORM)(listeners.clicks.staff.submitted)
     app.view(HINTS)(listeners.policies.form_sent)

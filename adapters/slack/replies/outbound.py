@@ -241,8 +241,11 @@ def _below_question(asked: str | None, shown: str) -> str:
 
 
 def _below_heading(response: AgentResponse, shown: str) -> str:
-    question = answered_question(response)
-    return f"**{as_written(question)}**\n\n{shown}" if question else shown
+    """Return an answer below what was understood, or the question that the staff answered."""
+    if question := answered_question(response):
+        return f"**{as_written(question)}**\n\n{shown}"
+    understood = wording.understood(response)
+    return shown if understood is None else f"{as_written(understood)}\n\n{shown}"
 
 
 def _whole_sentences(prose: str) -> int:

@@ -1,9 +1,11 @@
-"""Knows greetings and thanks, around a question or alone, by linear heads over the embedding.
+"""Knows greetings, thanks and what else no book answers, by linear heads over the embedding.
 
-`python -m tests.bench.courtesy` fits the heads.
+`python -m tests.bench.courtesy` fits the heads of courtesy, `python -m tests.bench.talks fit` those
+of the other acts.
 """
 
 import re
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
@@ -17,10 +19,45 @@ WEIGHTS = Path(__file__).with_name("courtesy.npy")
 """(2, dimensions + 1) float16: of each head a weight for each dimension, then the bias."""
 AROUND, ALONE = 0, 1
 """The head of what may stand around a question, and that of what asks nothing by itself."""
+ACTS = Path(__file__).with_name("acts.npy")
+"""(4, dimensions + 1) float16: of each `Act`, in its order, the weights and then the bias."""
 SURE = 0.5
+SURE_OF_ACT = 0.35
+_SURE_OF_WORD = 0.8
+"""Of a word alone, which may be a term that the model does not know, such as `MCV`."""
 _PARTS = re.compile(r"(?<=[.!?,:;…])\s+|\s+[-–—]+\s+|\s*\n\s*")
 _MOST_WORDS = 8
 """A longer part has something to say."""
+
+
+class Act(StrEnum):
+    """What people say to a bot that no book answers."""
+
+    WISH = "wish"
+    """That it does something, such as to ask them questions."""
+    OBJECTION = "objection"
+    """That it is wrong, or that they do not understand."""
+    IDENTITY = "identity"
+    """Who it is, and what it can do."""
+    LOST = "lost"
+    """Something that means nothing unless something was said before."""
+
+
+async def act_of(message: str, embedder: Embedder) -> Act | None:
+    """Return what a message does that no book answers; None: it asks something.
+
+    So it is where the heads' own model is not at hand.
+    """
+    if embedder.name != BUILT_IN or not 0 < len(message.split()) <= _MOST_WORDS:
+        return None
+    try:
+        [vector] = await embedder.embed_queries([message])
+    except (EmbeddingError, ConfigurationError):
+        return None
+    chances = [chance for head in act_weights() for chance in courtesy(vector[None], head)]
+    best = int(np.argmax(chances))
+    sure = SURE_OF_ACT if len(message.split()) > 1 else _SURE_OF_WORD
+    return [*Act][best] if chances[best] >= sure else None
 
 
 async def without_courtesy(question: str, embedder: Embedder) -> str:
@@ -85,4 +122,11 @@ def courtesy(vectors: Vectors, head: Vectors) -> list[float]:
 def weights() -> Vectors:
     """Return the weights of both heads, as the package ships them; read at their first use."""
     stored: Vectors = np.load(WEIGHTS).astype(np.float32)
+    return stored
+
+
+@cache
+def act_weights() -> Vectors:
+    """Return the weights of the acts, as the package ships them; read at their first use."""
+    stored: Vectors = np.load(ACTS).astype(np.float32)
     return stored

@@ -1,4 +1,4 @@
-"""Weighs how much a question leans on what was said before it, or on a quote."""
+"""Weighs how much a question leans on a quote, a section, or what people said around it."""
 
 import math
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def read_asked(
     section: str | None,
     location: QuoteLocation | None,
 ) -> LeaningQuestion:
-    """Return a question with the two before it, or with its quote or the section searched."""
+    """Return a question with what was said around it, its quote, or the section searched."""
     question, quote = asked.query_text, asked.selected_text
     if quote is not None:
         if question == EXPLAIN_QUOTE:
@@ -56,17 +56,14 @@ def leaning_figures(
     together: Sequence[ScoredChunk],
     vectors: Vectors,
     words: int,
-    *,
-    is_cited: bool,
 ) -> dict[str, float]:
     """Return what tells a leaning question: what it finds alone and together with its context.
 
     Args:
         alone: What the question finds by itself, best first; one chunk at least.
         together: What it finds after its context; one chunk at least.
-        vectors: (2, dimensions) of the question and of the question before it.
+        vectors: (2, dimensions) of the question and of what was said before it.
         words: How many terms of the question count.
-        is_cited: Whether the answer before cited the file that leads what it finds by itself.
     """
     best = max(one.score for one in alone)
     return {
@@ -76,7 +73,6 @@ def leaning_figures(
         "words": math.log1p(words),
         "gain": max(one.score for one in together) - best,
         "likeness": float(vectors[0] @ vectors[1]),
-        "cited": float(is_cited),
     }
 
 

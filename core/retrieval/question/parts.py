@@ -10,11 +10,12 @@ from enum import Enum, auto
 from functools import cache
 
 from core.i18n import LANGUAGES, Message, in_language
-from core.models.fields import MIN_QUESTION
 from core.text.sentences import sentences
 
 MOST = 4
 """Parts that one question may have."""
+_SHORTEST = 3
+"""Characters of a part."""
 _NUMBER = re.compile(r"(?:(?<=\s)|^)\(?(\d)[.)](?=\s)")
 _GAP = "…"
 """Stands in a pattern of a catalogue for what is compared."""
@@ -90,7 +91,7 @@ def _in_turn(
     form: PartsForm, texts: Sequence[str], *, words: Sequence[str] = (), lead: str = ""
 ) -> QuestionParts | None:
     """Return parts of which each may lean on those before it."""
-    if min(map(len, texts)) < MIN_QUESTION:
+    if min(map(len, texts)) < _SHORTEST:
         return None
     before = [lead] if lead else []
     rows = [*zip(words or texts, texts, strict=True)][:MOST]
@@ -113,7 +114,7 @@ def _compared(sentence: str) -> QuestionParts | None:
         longest = _LONGEST_NAME if match.start(1) else _LONGEST_NAME // 2
         names = [one.strip(_ENDS) for one in (*first.split(", "), last)]
         names = [name for name in names if name]
-        fit = (len(one) >= MIN_QUESTION and len(one.split()) <= longest for one in names)
+        fit = (len(one) >= _SHORTEST and len(one.split()) <= longest for one in names)
         if len(names) <= MOST and all(fit):
             parts = [QuestionPart(name, question.replace(_GAP, name)) for name in names]
             return QuestionParts(PartsForm.COMPARED, tuple(parts))

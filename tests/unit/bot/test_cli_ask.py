@@ -206,7 +206,7 @@ def test_a_stored_conversation_knows_its_course(two_courses: CommandLine) -> Non
 
 
 @pytest.mark.parametrize(
-    ("question", "said"), [(" ", "Please ask a question."), ("hi", "at least 3 characters")]
+    ("question", "said"), [(" ", "Please ask a question."), ("h", "at least 2 characters")]
 )
 def test_no_course_has_to_be_named_for_what_is_no_question(
     two_courses: CommandLine, question: str, said: str

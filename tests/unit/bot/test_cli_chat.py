@@ -120,9 +120,46 @@ def test_a_message_of_two_letters_gets_a_friendly_sentence_and_the_conversation_
     lighthouse: CommandLine,
 ) -> None:
     done = said(lighthouse, "hi", COVERED)
-    assert "Ask me a question" in done.err
+    assert "Ask me a question" in done.out
     assert COVERED_FACT in done.out
 
 
 def test_what_the_book_does_not_cover_is_said(lighthouse: CommandLine) -> None:
     assert "The book doesn't cover this." in said(lighthouse, UNCOVERED).out
+
+
+@pytest.mark.costly
+def test_what_was_understood_is_shown_and_corrected(lighthouse: CommandLine) -> None:
+    done = said(
+        lighthouse,
+        "What does the fog bell weigh?",
+        "And from what was it cast?",
+        "/not What does the lamp burn?",
+        "/not",
+    )
+    assert done.out.count("Understood as: “") == 1
+    assert "Understood as: “And from what was the fog bell cast?”" in done.out
+    assert "Not what you meant? /not YOUR QUESTION" in done.out
+    assert "colza oil" in done.out
+    assert "Write what you meant after it" in done.err
+
+
+@pytest.mark.costly
+def test_what_is_asked_back_is_chosen_by_its_number(lighthouse: CommandLine) -> None:
+    done = said(
+        lighthouse, "What turns the lens?", "And the second one?", "1", "And the second one?"
+    )
+    asked, chosen = done.out.split("Which of these do you mean?")
+    assert "Understood as" not in asked
+    assert "1. And the second one? (The clockwork)" in chosen
+    assert "Type its number" in chosen
+    assert "ninety seconds" in chosen.split("Type its number")[1]
+
+
+@pytest.mark.costly
+def test_what_no_book_answers_gets_a_sentence(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, "hi", "eli5", "who made you?")
+    assert "Ask me a question about this course's book" in done.out
+    assert "word for word" in done.out
+    assert "I am Glossator" in done.out
+    assert "at least" not in done.err

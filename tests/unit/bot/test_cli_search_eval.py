@@ -124,7 +124,7 @@ def test_eval_names_each_unknown_document_once(lighthouse: CommandLine) -> None:
 
 
 def test_eval_of_a_question_that_is_too_short_names_file_and_line(lighthouse: CommandLine) -> None:
-    rows = f'{json.dumps({"question": COVERED})}\n{{"question": "a?"}}\n'
+    rows = f'{json.dumps({"question": COVERED})}\n{{"question": "a"}}\n'
     path = write_files(lighthouse.folder, {"short.jsonl": rows}) / "short.jsonl"
     done = lighthouse.here("eval", str(path))
     assert done.code == 65

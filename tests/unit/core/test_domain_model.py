@@ -402,8 +402,8 @@ class TestAgentRequest:
         [
             ("", EmptyQuestion),
             (" \n\t ", EmptyQuestion),
-            ("Eh", QuestionTooShort),
-            (" Eh  ", QuestionTooShort),
+            ("E", QuestionTooShort),
+            (" E  ", QuestionTooShort),
             ("x" * 1_000, QuestionTooLong),
             ("x" * 5_000, QuestionTooLong),
         ],
@@ -421,8 +421,8 @@ class TestAgentRequest:
             request(query_text="x" * 1_000)
         assert (caught.value.length, caught.value.limit) == (1_000, 999)
         with pytest.raises(QuestionTooShort) as short:
-            request(query_text="Eh")
-        assert (short.value.length, short.value.limit) == (2, 3)
+            request(query_text="E")
+        assert (short.value.length, short.value.limit) == (1, 2)
 
     def test_what_no_database_holds_is_replaced(self) -> None:
         asked = request(
@@ -568,8 +568,14 @@ class TestAgentResponse:
         assert (made.query_tokens, made.response_tokens, made.tokens_used) == (0, 0, 0)
         assert (made.error_message, made.generation, made.quote_location) == (None,) * 3
 
-    def test_an_outcome_is_one_of_four(self) -> None:
-        assert {o.value for o in Outcome} == {"answered", "partial", "abstained", "error"}
+    def test_an_outcome_is_one_of_five(self) -> None:
+        assert {o.value for o in Outcome} == {
+            "answered",
+            "partial",
+            "abstained",
+            "asked_back",
+            "error",
+        }
         with pytest.raises(ValidationError):
             response(outcome="guessed")
 

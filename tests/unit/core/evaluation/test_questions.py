@@ -86,7 +86,7 @@ def test_a_line_separator_inside_a_text_does_not_end_the_row(tmp_path: Path) -> 
         ("{", "line 2 is not a JSON object"),
         ("[1]", "line 2 is not a JSON object"),
         ('"text"', "line 2 is not a JSON object"),
-        ("{}", "line 2: question must be a text of 3 characters at least"),
+        ("{}", "line 2: question must be a text of 2 characters at least"),
         ('{"question": "  "}', "line 2: question must be a text"),
         ('{"question": " a?"}', "line 2: question must be a text"),
         ('{"question": 12345}', "line 2: question must be a text"),

@@ -38,4 +38,4 @@ def test_few_words_that_find_more_after_the_context_lean_on_it(
     words: int, score: float, gain: float, leans: bool
 ) -> None:
     figures = {"score": score, "cosine": 0.5, "coverage": 0.7, "words": float(np.log1p(words))}
-    assert (leaning({**figures, "gain": gain, "likeness": 0.2, "cited": 0.0}) > 0.5) is leans
+    assert (leaning({**figures, "gain": gain, "likeness": 0.2}) > 0.5) is leans

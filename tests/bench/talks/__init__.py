@@ -1,0 +1,1 @@
+"""Conversations of three turns about books and small documents, without a model."""
