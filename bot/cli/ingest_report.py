@@ -128,7 +128,7 @@ def _documents(report: IngestReport) -> Iterator[str]:
         again = counted(len(report.reread), "document")
         text = len(set(report.reread) & set(report.changed))
         yield (
-            f"read again: {again} that did not change, since this version reads files otherwise; "
+            f"read again: {again}, since this version reads files otherwise; "
             f"the text of {text:,} is another one now"
         )
 

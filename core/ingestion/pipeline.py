@@ -312,7 +312,7 @@ class Ingestion:
             is_stale = reader not in _readers().values()
             is_same = is_stale and _shown(before) == _shown(parsed.record)
             (report.unchanged if is_same else report.changed).append(name)
-            if is_same or state_before == state:
+            if is_stale:
                 report.reread.append(name)
         plan.kept.pop(name, None)
         plan.parsed[name] = parsed

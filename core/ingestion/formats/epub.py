@@ -31,6 +31,7 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+
 _VOID = "area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
 _CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][\w:.-]{{0,60}})((?:\s[^<>]{{0,2000}})?)/>")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]{0,500}(?:\[[^\]]*\]\s{0,9})?>", re.IGNORECASE)
+_SHEET = re.compile(r"<link\b[^<>]{0,300}?\bhref=[\"']([^\"'<>]{1,300}\.css)[\"']")
 _EDITIONS = "The e-book has further editions in it, which were left out."
 
 
@@ -121,9 +122,14 @@ class _Book:
             yield replace(block, anchor=None, role=own)  # no address leads into an e-book
 
     def _markup(self, path: str) -> str:
-        """Return a page as HTML: without its DTD, and with the elements that XML leaves empty."""
-        text = decode_text(self._archive.read(path)).text
-        return _CLOSED.sub(r"<\1\2></\1>", _DOCTYPE.sub("", text, count=1))
+        """Return a page as HTML without its DTD, with its style sheets and XML's empty elements."""
+        text = _DOCTYPE.sub("", decode_text(self._archive.read(path)).text, count=1)
+        sheets = (posixpath.join(posixpath.dirname(path), one) for one in _SHEET.findall(text))
+        names = [name for name in map(posixpath.normpath, sheets) if name in self._names]
+        styles = (decode_text(self._archive.read(name)).text.replace("</", "") for name in names)
+        head = "".join(f"<style>{style}</style></head>" for style in ("\n".join(styles),) if style)
+        text = text.replace("</head>", head, 1) if head else text
+        return _CLOSED.sub(r"<\1\2></\1>", text)
 
     def _contents(self) -> Mapping[str, str]:
         """Return what each page of the table of contents is called there first."""

@@ -42,6 +42,7 @@ _PARTIAL_IMPORT = re.compile(
 )
 _PATIENCE = 2_000_000
 _MAX_INDENT = 100
+_TAGS = re.compile(r"</?[A-Za-z][^<>]*>")
 _DEEPEST = 8
 _LONGEST_COMPONENT = 5_000
 
@@ -295,10 +296,11 @@ class _Scan:
         """Return the HTML for a tag, on lines of its own where it is a block."""
         before = self._text[max(0, start - _MAX_INDENT) : start].rpartition("\n")[2]
         after = self._text[tag.end : tag.end + _MAX_INDENT].partition("\n")[0]
-        begins, ends = not before.strip(), not after.strip()
+        indent = before[: len(before) - len(before.lstrip())]
+        begins, ends = not _TAGS.sub("", before).strip(), not after.strip()
         markup = tag_html(tag)
         if not is_block(tag) and not (is_component(tag) and (begins or ends)):
             return markup
-        margin = "\n\n" + (before if begins else "")
+        margin = "\n\n" + (indent if begins else "")
         words = label(tag)
         return f"{margin}{markup}{margin}" + (f"{words}{margin}" if words else "")

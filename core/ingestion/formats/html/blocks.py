@@ -12,7 +12,13 @@ from core.ingestion.formats.html.code import code_language, code_text
 from core.ingestion.formats.html.math import Formula, formula_of
 from core.ingestion.formats.html.panels import PagePanels, unfolded
 from core.ingestion.formats.html.tables import is_layout, table_rows
-from core.ingestion.formats.html.visibility import declarations, is_hidden, is_struck, unread_as
+from core.ingestion.formats.html.visibility import (
+    declarations,
+    is_hidden,
+    is_struck,
+    shift_of,
+    unread_as,
+)
 from core.ingestion.formats.list_labels import counted
 from core.ingestion.formats.markup import (
     Entries,
@@ -248,9 +254,9 @@ class _Walk:
                 self._inline.append("\n")
             case "a":
                 self._link(node)
-            case "sup":
+            case _ if tag == "sup" or shift_of(node) == "super":
                 self._superscript(node)
-            case "sub":
+            case _ if tag == "sub" or shift_of(node) == "sub":
                 if text := self._inner_text(node):
                     self._inline.append(lowered(text))
             case "q":

@@ -79,9 +79,10 @@ class OpenElements:
         elif name not in _VOID_TAGS and not tag["attributes"].rstrip().endswith("/"):
             if name in _ENDS_PARAGRAPH:
                 self.close_paragraph()
-            hides = name in UNSEEN_TAGS or name in _STRUCK or _hides(tag["attributes"])
+            struck = name in _STRUCK or "line-through" in attribute(tag["attributes"], "style")
+            hides = struck or name in UNSEEN_TAGS or _hides(tag["attributes"])
             if hides and not self._hiding:
-                self.last_hidden = "struck text" if name in _STRUCK else "hidden text"
+                self.last_hidden = "struck text" if struck else "hidden text"
             self._open.append((name, hides))
             self._names[name] += 1
             self._hiding += hides

@@ -8,6 +8,7 @@ from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, Omission, ParsedDocument, document_of
 from core.ingestion.formats.decoding import decode_text
 from core.ingestion.formats.html.blocks import html_blocks
+from core.ingestion.formats.html.visibility import apply_sheets
 
 _CONTENT_SELECTORS = (
     ".theme-doc-markdown",
@@ -55,6 +56,7 @@ def parse_html(
         raise UnsupportedDocument("is HTML of more elements than memory holds") from error
     if tree.body is None:
         return document_of(None, (), warnings=warnings)
+    apply_sheets(tree)
     root, left_out, others = tree.body, frozenset[int](), 0
     if not is_book:
         root, left_out, others = _main_content(tree, tree.body)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 UNSEEN_TAGS = frozenset(
     {
@@ -71,12 +71,18 @@ _NAMED_COLOURS: Mapping[str, _Colour] = {
     "grey": (128, 128, 128),
 }
 
+_MARKS = re.compile(
+    r"text-decoration(?:-line)?\s*:[^;{}]*line-through|vertical-align\s*:\s*(?:super|sub)\b"
+)
+_LONGEST_SHEET = 300_000
+_MOST_RULES = 5_000
+
 
 def is_hidden(node: LexborNode) -> bool:
     """Return whether a reader does not see this element, judged by its own markup.
 
-    What a click unfolds, such as the panel of a tab, is seen. Rules of style sheets are not
-    applied: they depend on screen, theme and scripts.
+    What a click unfolds, such as the panel of a tab, is seen. Rules of style sheets do not hide:
+    they depend on screen, theme and scripts.
     """
     attributes = node.attributes
     if node.tag in UNSEEN_TAGS:
@@ -84,7 +90,7 @@ def is_hidden(node: LexborNode) -> bool:
     if not attributes:
         return False
     classes = (attributes.get("class") or "").split()
-    if not _UNSEEN_CLASSES.isdisjoint(classes):
+    if not _UNSEEN_CLASSES.isdisjoint(classes) or is_page_break(attributes):
         return True
     style = declarations(attributes.get("style"))
     folded = "hidden" in attributes or _takes_no_space(style)
@@ -104,7 +110,14 @@ def unread_as(node: LexborNode) -> str:
         return _UNREAD_TAGS.get(tag, "")
     classes = (attributes.get("class") or "").split()
     is_furniture = not _UNSEEN_CLASSES.isdisjoint(classes) and _HIDING_CLASSES.isdisjoint(classes)
+    is_furniture = is_furniture or is_page_break(attributes)
     return "" if is_furniture or not node.text().strip() else "hidden text"
+
+
+def is_page_break(attributes: Mapping[str, str | None]) -> bool:
+    """Return whether an element only says where a page of the printed book ends."""
+    kinds = f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".split()
+    return not {"pagebreak", "doc-pagebreak"}.isdisjoint(kinds)
 
 
 def is_unfoldable(node: LexborNode) -> bool:
@@ -147,6 +160,31 @@ def is_struck(node: LexborNode) -> bool:
         return True
     style = node.attributes.get("style") or ""
     return "line-through" in style.lower()
+
+
+def shift_of(node: LexborNode) -> str:
+    """Return whether a style raises or lowers the text of an element: `super`, `sub` or nothing."""
+    style = node.attributes.get("style") or ""
+    shift = declarations(style).get("vertical-align", "") if "vertical-align" in style else ""
+    return shift if shift in {"super", "sub"} else ""
+
+
+def apply_sheets(tree: LexborHTMLParser) -> None:
+    """Give elements as their own what the page's style sheets strike, raise or lower."""
+    sheets = "".join(node.text() for node in tree.css("style"))[:_LONGEST_SHEET]
+    if not _MARKS.search(sheets):
+        return
+    sheets = re.sub(r"/\*.*?\*/", "", sheets, flags=re.DOTALL)
+    for selector, body in re.findall(r"([^{}@;]{1,500})\{([^{}]*)\}", sheets)[:_MOST_RULES]:
+        marks = "; ".join(mark[0] for mark in _MARKS.finditer(body))
+        if not marks:
+            continue
+        try:
+            styled = tree.css(selector.strip())
+        except (SelectolaxError, ValueError):  # a selector for another kind of browser
+            continue
+        for node in styled:
+            node.attrs["style"] = f"{marks}; {node.attributes.get('style') or ''}"
 
 
 def declarations(style: str | None) -> dict[str, str]:

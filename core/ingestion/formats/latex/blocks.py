@@ -48,6 +48,7 @@ _NESTED = ("1.", "(a)", "i.", "A.")
 """How LaTeX numbers lists in lists."""
 _COUNTER = re.compile(r"\\(arabic|alph|Alph|roman|Roman)\s*\*")
 _LABELLED = re.compile(r"label\s*=\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|([^,\]]*))")
+_COUNTERS = frozenset({"setcounter", "addtocounter"})
 _START = re.compile(r"start\s*=\s*(\d+)")
 _GLOSSARIES = frozenset(
     {
@@ -87,6 +88,8 @@ class _Walk:
         self._ends = [found.start() for found in re.finditer("\n", self._text)]
         self._buffer: list[tuple[LatexNode, int]] = []
         self._lists, self._ordered, self._marker = 0, 0, ""
+        self._last_numbers: dict[int, int] = {}
+        """Of the ordered lists that ended, by how deep they stood."""
         self._entries = Entries()
         self._at = 0
         used = [name for name in (*_SECTIONS, _FRAME) if f"\\{name}" in self._text]
@@ -256,6 +259,8 @@ class _Walk:
         label = _label_pattern(option) if is_ordered else ""
         start = _START.search(option)
         number = int(start[1]) - 1 if start else 0
+        if is_ordered and "resume" in option:
+            number = self._last_numbers.get(self._ordered, 0)
         for one in node.nodelist:
             name = _name(one)
             if name in _ITEMS:
@@ -265,6 +270,8 @@ class _Walk:
                 self._marker = self._item(one, label or pattern, number, is_ordered)
                 if kind == "description":
                     self._entries.begin()
+            elif name in _COUNTERS and (given := self._words.of(arguments(one)[-1:])).isdecimal():
+                number = int(given) + (number if name == "addtocounter" else 0)
             else:
                 self._nodes([one])
         self._flush()
@@ -273,7 +280,9 @@ class _Walk:
         if kind == "description":
             self._entries.end()
         self._lists -= 1
-        self._ordered -= is_ordered
+        if is_ordered:
+            self._last_numbers[self._ordered] = number
+            self._ordered -= 1
 
     def _item(self, node: LatexNode, pattern: str, number: int, is_ordered: bool) -> str:
         """Return what stands before an item: its number, its bullet, or what it says itself."""

@@ -62,6 +62,8 @@ class _Open(NamedTuple):
 
     value: bool | None
     is_shown: bool
+    cases: int = 0
+    """How many `\\or` come before the branch of an `\\ifcase` that is shown."""
 
 
 def without_line(text: str, edit: Edit) -> Edit:
@@ -77,6 +79,7 @@ class Conditions:
 
     def __init__(self, text: str, leave_out: LeaveOut) -> None:
         self._flags: dict[str, bool] = {}
+        self._cases = 0
         self._defined: dict[str, str] = {}
         self._is_in_text = True
         self._unclosed = 0
@@ -137,12 +140,14 @@ class Conditions:
                     yield Edit(token.start(), position, "")
             elif name in {"else", "or"} and stack:
                 top = stack[-1]
-                if top.is_shown and top.value is False and hidden_from is not None:
+                if name == "or" and top.cases > 1:
+                    stack[-1] = top._replace(cases=top.cases - 1)
+                elif top.is_shown and top.value is False and hidden_from is not None:
                     yield self._hidden(text, hidden_from, token)
                     hidden_from = None
                     stack[-1] = _Open(True, True)
                 elif top.is_shown and top.value is True:
-                    hidden_from = token.start()
+                    hidden_from = token.start() if hidden_from is None else hidden_from
                 elif top.is_shown:
                     yield Edit(token.start(), position, " ")
             elif name == "unless":
@@ -152,7 +157,7 @@ class Conditions:
                 value, after = self._value(name, text, position)
                 if text.endswith("\\unless", 0, token.start()):
                     value = None if value is None else not value
-                stack.append(_Open(value, is_shown))
+                stack.append(_Open(value, is_shown, self._cases if name == "ifcase" else 0))
                 if is_shown and value is False:
                     hidden_from = token.start()
                 elif is_shown:
@@ -268,6 +273,10 @@ class Conditions:
                     test[2]
                 ], test.end()
             return None, test.end()
+        if name == "ifcase" and (case := _CASE.match(text, position)):
+            self._cases = self._number(case[1]) or 0
+            self._cases = self._cases if self._cases >= 0 else len(text)
+            return (None if self._number(case[1]) is None else self._cases == 0), case.end()
         if name == "if" and (two := re.compile(r"\s*(\w)\s?(\w)").match(text, position)):
             return two[1] == two[2], two.end()
         return None, position
@@ -348,6 +357,7 @@ class Conditions:
 _REST_IS_BLANK = re.compile(r"[ \t]*(?:\n|\Z)")
 _NAME = re.compile(r"\s*\\([A-Za-z@]+)")
 _TWO_NAMES = re.compile(r"\s*\\([A-Za-z@]+)\s*\\([A-Za-z@]+)")
+_CASE = re.compile(r"\s*(-?\d+|\\[A-Za-z@]+)(?:\\relax)?\s?")
 _NUMBERS = re.compile(r"\s*(-?\d+|\\[A-Za-z@]+)\s*([<>=])\s*(-?\d+|\\[A-Za-z@]+)(?:\\relax)?")
 _LONGEST_GROUP = 200_000
 _PATIENCE = 200

@@ -15,18 +15,18 @@ _NEW = re.compile(
     r"|\\[gex]?def\s*+\\([A-Za-z@]+)\s*+((?:#[1-9])*)\s*+(?=\{)"
 )
 _XPARSE = re.compile(
-    r"\\(?:New|Renew|Provide|Declare)(?:Expandable)?Document(Command|Environment)\s*+\{?\s*+\\?([A-Za-z@*]+)\s*+\}?\s*+(?=\{)"
+    r"\\(?:New|Renew|Provide|Declare)(?:Expandable)?Document(Command|Environment)\s*+\{?\s*+\\?([\w@*:+.-]+)\s*+\}?\s*+(?=\{)"
 )
 _ENVIRONMENT = re.compile(
-    r"\\(?:re)?newenvironment\*?\s*+\{([A-Za-z@*]+)\}\s*+(?:\[([0-9])\])?\s*+(?:\[((?:[^\[\]{}]|\{[^{}]*\})*)\])?\s*+(?=\{)"
+    r"\\(?:re)?newenvironment\*?\s*+\{([\w@*:+.-]+)\}\s*+(?:\[([0-9])\])?\s*+(?:\[((?:[^\[\]{}]|\{[^{}]*\})*)\])?\s*+(?=\{)"
 )
 _BOX = re.compile(
-    r"\\(?:re)?new(?:tcolorbox|mdenv)\s*+(?:\[[^\]]*\])?\s*+\{([A-Za-z@*]+)\}\s*+(?:\[([0-9])\])?\s*+(?:\[([^\[\]]*)\])?\s*+(?=\{)"
-    r"|\\newtcbtheorem\s*+(?:\[[^\]]*\])?\s*+\{([A-Za-z@*]+)\}\s*+\{([^{}]*)\}"
+    r"\\(?:re)?new(?:tcolorbox|mdenv)\s*+(?:\[[^\]]*\])?\s*+\{([\w@*:+.-]+)\}\s*+(?:\[([0-9])\])?\s*+(?:\[([^\[\]]*)\])?\s*+(?=\{)"
+    r"|\\newtcbtheorem\s*+(?:\[[^\]]*\])?\s*+\{([\w@*:+.-]+)\}\s*+\{([^{}]*)\}"
 )
 _LET = re.compile(r"\\let\s*\\([A-Za-z@]+)\s*=?\s*\\([A-Za-z@]+)")
 _THEOREM = re.compile(
-    r"\\newtheorem\*?\s*+\{([A-Za-z*]+)\}\s*+(?:\[[^\]]*\])?\s*+\{([^{}]{1,100})\}"
+    r"\\newtheorem\*?\s*+\{([\w@*:+.-]+)\}\s*+(?:\[[^\]]*\])?\s*+\{([^{}]{1,100})\}"
 )
 _UNIT = re.compile(r"\\DeclareSIUnit\s*(?:\[[^\]]*\])?\s*\{?\\([A-Za-z]+)\}?\s*(?=\{)")
 _TERM = re.compile(

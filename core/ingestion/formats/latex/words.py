@@ -72,7 +72,16 @@ _SHOWS_LAST = frozenset(
 _SHOWS_FIRST = frozenset({"replaced", "texorpdfstring"})
 _NOTES = frozenset(
     {
-        *("footnote", "footnotetext", "marginpar", "marginnote", "sidenote", "thanks", "note"),
+        *(
+            "footnote",
+            "footnotetext",
+            "endnote",
+            "marginpar",
+            "marginnote",
+            "sidenote",
+            "thanks",
+            "note",
+        ),
         "todo",
     }
 )
@@ -161,7 +170,7 @@ _HIDDEN: Mapping[str, str] = {
 _SHOWN: Mapping[str, str] = {
     "href": "{{",
     "url": "{",
-    "footnote": "[{",
+    **dict.fromkeys(("footnote", "endnote"), "[{"),
     "caption": "*[{",
     "frametitle": "[{",
     "textcolor": "[{{",

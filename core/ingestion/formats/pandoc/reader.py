@@ -3,6 +3,7 @@
 import json
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -34,12 +35,17 @@ def parse_by_pandoc(
     try:
         root = json.loads(tree)
         reader = Tree(source.has_braces)
-        blocks = list(reader.blocks(root["blocks"]))
+        abstract = root["meta"].get("abstract", {})
+        is_line = abstract.get("t") == "MetaInlines"
+        parts = [{"t": "Para", "c": abstract["c"]}] if is_line else abstract.get("c", [])
+        shown = [*parts, *root["blocks"]]
+        blocks = list(reader.blocks(shown))
         title = reader.title(root["meta"].get("title"))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise UnsupportedDocument("becomes a tree of pandoc's that is not known") from error
     skipped = _skipped(notes.decode(errors="replace"), name)
-    left_out = (*source.left_out, *skipped, *reader.left_out)
+    lost = _lost(source.data, [shown, root["meta"].get("title")]) if name in _XML else ()
+    left_out = (*source.left_out, *skipped, *lost, *reader.left_out)
     return document_of(title or None, blocks, warnings=source.warnings, left_out=left_out)
 
 
@@ -51,6 +57,50 @@ def _skipped(notes: str, name: str) -> Iterator[Omission]:
             place = re.search(r"line \d+", where)  # what it skips of Org it reads as a sign
             what = re.sub(r"^(Skipped|Ignored element)\s*|['\"]", "", what)
             yield Omission("passage that pandoc skips", place[0] if place else what[:80])
+
+
+_XML = frozenset({"docbook", "jats", "fb2"})
+_NO_TEXT = frozenset(
+    {
+        *("front", "info", "articleinfo", "bookinfo", "chapterinfo", "indexterm", "math"),
+        *("description", "stylesheet", "binary"),
+    }
+)
+"""Elements of XML formats that say something of the text, or the same in another form."""
+
+
+def _lost(data: bytes, tree: object) -> Iterator[Omission]:
+    """Yield the words of an XML text that its tree does not have, by their element.
+
+    Pandoc says nothing of elements that it does not know, such as the tables of FictionBook.
+    """
+    root = _parsed(re.sub(rb"<!DOCTYPE[^\[>]{0,500}>", b"", data, count=1))
+    left = Counter(word for text in _texts(tree) for word in _WORD.findall(text))
+    lost = Counter[str]()
+    waiting = [] if root is None else [root]
+    while waiting:
+        element = waiting.pop()
+        shown = [one for one in element if _plain(one) not in _NO_TEXT]
+        waiting += reversed(shown)
+        for text in (element.text, *(one.tail for one in element)):
+            for word in _WORD.findall(text or ""):
+                lost[_plain(element)] += left[word] <= 0
+                left[word] -= 1
+    for name, words in lost.items():
+        if words:
+            yield Omission("passage that pandoc skips", f"in <{name}>", words)
+
+
+def _texts(tree: object) -> Iterator[str]:
+    waiting = [tree]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += one.values() if one.get("t") != "Str" else [one["c"]]
+        elif isinstance(one, list):
+            waiting += one
 
 
 @dataclass(slots=True)
@@ -82,8 +132,37 @@ def _prepared(data: bytes, name: str, charset: str | None) -> _Source:
         text = _docbook(text, source.left_out)
     elif name == "org":
         source.has_braces = "{{{" in text
+        source.left_out += _comments_of_org(text)
+    elif name == "mediawiki":
+        text = _wiki_page(text, source.left_out)
     source.data = text.encode(errors="replace")
     return source
+
+
+def _comments_of_org(text: str) -> Iterator[Omission]:
+    """Yield the comments of an Org file, and the sections that it does not export."""
+    off_below, in_comment = 99, False
+    for number, line in enumerate(text.split("\n"), 1):
+        bare = line.strip()
+        if heading := re.match(r"(\*+)\s+(.*)", line):
+            if len(heading[1]) <= off_below:
+                is_off = re.search(r":noexport:(?:[\w@:]*:)?\s*$", line)
+                is_off = is_off or re.match(r"(?:[A-Z]+ )?COMMENT\b", heading[2])
+                off_below = len(heading[1]) if is_off else 99
+        elif bare.lower() in {"#+begin_comment", "#+end_comment"}:
+            in_comment = bare.lower() == "#+begin_comment"
+            continue
+        if (off_below < 99 or in_comment or bare.startswith("# ")) and _WORD.search(bare):
+            kind = "switched-off passage" if off_below < 99 else "comment"
+            yield Omission(kind, f"line {number}", len(_WORD.findall(bare)))
+
+
+def _wiki_page(text: str, left_out: list[Omission]) -> str:
+    """Return what a page of a wiki shows itself, without what it gives to other pages."""
+    for given in re.findall(r"<includeonly>(.*?)</includeonly>", text, re.DOTALL):
+        left_out.append(Omission("passage for other pages", "", len(_WORD.findall(given))))
+    text = re.sub(r"<includeonly>.*?</includeonly>", "", text, flags=re.DOTALL)
+    return re.sub(r"</?(?:noinclude|onlyinclude)\s*/?>", "", text)
 
 
 def _mended_rtf(data: bytes) -> bytes:
@@ -230,6 +309,8 @@ def _docbook(text: str, left_out: list[Omission]) -> str:
 
 _STYLE = "urn:oasis:names:tc:opendocument:xmlns:style:1.0"
 _TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+_MOST_STYLES = 20
+"""One on another."""
 _BOXES = frozenset({"text-box", "custom-shape"})
 _ODT_UNSHOWN: Mapping[str, str] = {
     "tracked-changes": "deleted text",
@@ -250,18 +331,22 @@ def _opendocument(data: bytes) -> _Source:
             root = _parsed(archive.read("content.xml"))
             if root is None:
                 raise UnsupportedDocument("is a damaged OpenDocument file")
-            hidden = {
-                str(style.get(f"{{{_STYLE}}}name"))
-                for style in root.iter(f"{{{_STYLE}}}style")
-                if any(one.get(f"{{{_TEXT}}}display") == "none" for one in style)
+            named = (
+                _parsed(archive.read("styles.xml")) if "styles.xml" in archive.namelist() else None
+            )
+            styles = {
+                (str(style.get(f"{{{_STYLE}}}family")), str(style.get(f"{{{_STYLE}}}name"))): style
+                for part in (named, root)
+                for style in (part.iter(f"{{{_STYLE}}}style") if part is not None else ())
             }
 
             def unshown(element: Element) -> str:
-                is_off = element.get(f"{{{_TEXT}}}display") == "none"
-                is_off = is_off and _plain(element) == "section"
-                if is_off or element.get(f"{{{_TEXT}}}style-name") in hidden:
+                kind, name = _plain(element), element.get(f"{{{_TEXT}}}style-name")
+                if kind == "section" and element.get(f"{{{_TEXT}}}display") == "none":
                     return "hidden text"
-                return _ODT_UNSHOWN.get(_plain(element), "")
+                family = {"span": "text", "p": "paragraph", "h": "paragraph"}.get(kind)
+                by_style = _unshown_by_style(styles, family, name) if family and name else ""
+                return by_style or _ODT_UNSHOWN.get(kind, "")
 
             _take_out(root, unshown, source.left_out)
             _move_boxes(root)
@@ -269,6 +354,25 @@ def _opendocument(data: bytes) -> _Source:
     except (KeyError, RuntimeError, zipfile.BadZipFile, EOFError, OSError) as error:
         raise UnsupportedDocument("is a damaged OpenDocument file") from error
     return source
+
+
+def _unshown_by_style(
+    styles: Mapping[tuple[str, str], Element], family: str, name: str | None
+) -> str:
+    """Return why a text of this style is not read, as the style or one above it says."""
+    for _ in range(_MOST_STYLES):
+        style = styles.get((family, name or ""))
+        if style is None:
+            break
+        for one in style:
+            line = one.get(f"{{{_STYLE}}}text-line-through-style")
+            line = line or one.get(f"{{{_STYLE}}}text-line-through-type")
+            if one.get(f"{{{_TEXT}}}display") == "none":
+                return "hidden text"
+            if line:
+                return "" if line == "none" else "struck text"
+        name = style.get(f"{{{_STYLE}}}parent-style-name")
+    return ""
 
 
 def _with_content(archive: zipfile.ZipFile, content: bytes) -> bytes:

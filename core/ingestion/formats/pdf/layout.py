@@ -11,9 +11,10 @@ from core.ingestion.document import Block, BlockKind, Omission
 from core.ingestion.formats.markup import fenced, pipe_table
 from core.ingestion.formats.pdf.lines import PdfLine
 
-_LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_DRAWN = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\u00ad": "-"}
 )
+"""What a page shows for a character: a soft hyphen that is drawn is a hyphen."""
 _BULLET = re.compile(
     r"[•‣◦▪●○■–*·►▶\x7f-\x9f\ue000-\uf8ff-]\s+(?=\S)|[(]?(?:\d{1,2}|[a-z])[.)]\s+(?=\S)"
 )
@@ -34,8 +35,8 @@ _MAX_HEADING = 150
 
 
 def normalised(text: str) -> str:
-    """Return `text` with its ligatures as letters and its spaces single."""
-    return re.sub(r"\s+", " ", text.translate(_LIGATURES)).strip()
+    """Return `text` with its ligatures as letters, its hyphens drawn and its spaces single."""
+    return re.sub(r"\s+", " ", text.translate(_DRAWN)).strip()
 
 
 def without_leaders(pages: Sequence[Sequence[PdfLine]]) -> tuple[list[list[PdfLine]], Left]:
@@ -270,7 +271,7 @@ class PageLayout:
 
     def _block(self, group: Sequence[PdfLine]) -> Block:
         if group[0].cells:
-            rows = [line.cells for line in group]
+            rows = [list(map(normalised, line.cells)) for line in group]
             return block_of(group, BlockKind.TABLE, pipe_table(rows))
         if group[0].monospaced:
             return block_of(group, BlockKind.CODE, fenced(_indented(group)))
@@ -286,7 +287,7 @@ class PageLayout:
         """
         whole = ""
         for text in map(normalised, texts):
-            if divided := re.search(r"(\w+)[-\u00ad]$", whole):
+            if divided := re.search(r"(\w+)-$", whole):
                 rest = re.match(r"[^\W\d_]+", text)
                 compound = f"{divided[1]}-{rest[0]}".lower() if rest else ""
                 if rest and rest[0][0].islower() and compound not in self._hyphenated:
@@ -361,7 +362,7 @@ def _indented(lines: Sequence[PdfLine]) -> str:
         for x, piece in place:
             column = min(max(round((x - left) / pitch), 0), 200)
             text += " " * (column - len(text)) + piece
-        texts.append(text.translate(_LIGATURES))
+        texts.append(text.translate(_DRAWN))
         last = line
     return "\n".join(texts)
 

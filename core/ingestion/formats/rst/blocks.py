@@ -9,6 +9,7 @@ from docutils import nodes
 from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.flavours.source_lines import SourceLine
+from core.ingestion.formats.list_labels import counted
 from core.ingestion.formats.markup import (
     Entries,
     fenced,
@@ -38,6 +39,21 @@ def rst_blocks(
         lines: what `tree` was made from; their numbers become the locators.
     """
     return _Walk(tree, lines, includes).blocks()
+
+
+_SHAPES = {
+    "loweralpha": "lowerLetter",
+    "upperalpha": "upperLetter",
+    "lowerroman": "lowerRoman",
+    "upperroman": "upperRoman",
+}
+"""What Word calls the ways to count that reStructuredText has besides the decimal one."""
+
+
+def _label(items: nodes.Element, number: int) -> str:
+    """Return the number of an item as the page writes it: `(b)`, `iv.`."""
+    shown = counted(number, _SHAPES.get(items.get("enumtype", ""), "decimal"))
+    return f"{items.get('prefix', '')}{shown}{items.get('suffix', '.')}"
 
 
 class _Walk:
@@ -124,7 +140,7 @@ class _Walk:
         number = int(node.get("start", 1))
         for item in node.children:
             is_ordered = isinstance(node, nodes.enumerated_list)
-            self._marker = f"{number}. " if is_ordered else "- "
+            self._marker = f"{_label(node, number)} " if is_ordered else "- "
             number += 1
             yield from self._children(item)
         self._marker = ""

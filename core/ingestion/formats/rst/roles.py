@@ -79,7 +79,7 @@ def placed(title: str, name: str) -> str:
 
 
 def _words(
-    _name: str,
+    name: str,
     raw: str,
     text: str,
     _line: int,
@@ -87,7 +87,10 @@ def _words(
     _options: Mapping[str, Any] | None = None,
     _content: Sequence[str] = (),
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    return [nodes.inline(raw, _parts(text)[0].lstrip("!"))], []
+    shown = _parts(text)[0].lstrip("!")
+    if name.endswith(("guilabel", "menuselection")):  # `&` marks the letter of a key
+        shown = re.sub(r"&(.)", r"\1", shown)
+    return [nodes.inline(raw, shown)], []
 
 
 def _code(

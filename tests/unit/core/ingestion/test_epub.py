@@ -19,6 +19,15 @@ _NCX = """<?xml version="1.0"?><!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN
 </navLabel><content src="text/a.xhtml"/></navPoint></navMap></ncx>"""
 
 
+def test_what_a_style_sheet_raises_or_strikes_keeps_its_meaning() -> None:
+    page = '<html><head><link rel="stylesheet" href="../s.css"/></head><p>10<i class="up">6</i> l'
+    sheet = ".up {vertical-align: super}"
+    book = parse_epub(
+        epub({"a.xhtml": ""}, others={"OEBPS/text/a.xhtml": page, "OEBPS/s.css": sheet})
+    )
+    assert [block.text for block in book.blocks] == ["10⁶ l"]
+
+
 async def test_an_e_book_is_its_spine(tmp_path: Path) -> None:
     read = await read_course(tmp_path, COURSE)
     assert read.failed == {}

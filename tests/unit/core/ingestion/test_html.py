@@ -220,6 +220,11 @@ def test_a_defined_term_stands_before_its_definition() -> None:
     ]
 
 
+_SHEET = """<style>/* marks */ .up, b.up {vertical-align: super} @media print {.x {color: red}}
+.down {font-size: .7em; vertical-align: sub} .old:not(.new) {text-decoration: line-through red}
+p::selection, {vertical-align: super}</style>"""
+
+
 @pytest.mark.parametrize(
     ("markup", "shown"),
     [
@@ -228,6 +233,9 @@ def test_a_defined_term_stands_before_its_definition() -> None:
         ("<p>v<sub>max</sub> and CO<sub>2</sub></p>", "v_(max) and CO₂"),
         ("<table><tr><td>10<sup>9</sup></table>", "| 10⁹ |\n| --- |"),
         ("<h2>The 10<sup>6</sup> club</h2>", "The 10⁶ club"),
+        (f"{_SHEET}<p>10<i class=up>6</i> l of H<i class=down>2</i>O</p>", "10⁶ l of H₂O"),
+        (f"{_SHEET}<p>The fee is <i class=old>40</i> 50.</p>", "The fee is 50."),
+        ('<p>Wa<span role="doc-pagebreak">12</span>ter</p>', "Water"),
     ],
 )
 def test_raised_and_lowered_text_keeps_its_meaning(markup: str, shown: str) -> None:

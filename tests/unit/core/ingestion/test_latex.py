@@ -214,6 +214,10 @@ def test_a_number_an_address_and_a_unit_read_as_they_are_printed(body: str, word
         ("\\begin{hidden}C\\end{hidden}D", "D"),
         ("\\begin{trick}C\\end{trick}D", "D"),
         (r"A\end{document} B", "A"),
+        (
+            r"\ifcase 1 zero\or one\or two\else more\fi, \ifcase 7 zero\or one\else more\fi",
+            "one, more",
+        ),
     ],
 )
 def test_only_the_branch_that_is_switched_on_is_read(body: str, words: str) -> None:
@@ -255,6 +259,7 @@ def test_what_is_struck_or_hidden_is_counted() -> None:
         (r"\frog{Rana}, \frog[edible]{Rana}.", "the common Rana, the edible Rana."),
         (r"\who{Ann}, \who*{Bob}[chief].", "Ann, star Bob (chief)."),
         ("\\begin{hint}Feed.\\end{hint}", "Hint: Feed. (end)"),
+        ("\\begin{rule-2}Wash.\\end{rule-2}", "Rule: Wash."),
         ("\\begin{hint}[Tip]Feed.\\end{hint}", "Tip: Feed. (end)"),
         ("\\begin{task}{One}Do it.\\end{task}", "One Do it."),
         ("\\begin{box}{Beware}Eels.\\end{box}", "Beware / Eels."),
@@ -272,6 +277,7 @@ def test_what_a_document_defines_is_put_in(body: str, words: str) -> None:
     preamble = r"""\NewDocumentCommand{\pair}{m O{beta}}{#1 with #2}
         \newcommand{\frog}[2][common]{the #1 #2}
         \NewDocumentCommand\who{s m o}{\IfBooleanT{#1}{star }#2\IfNoValueF{#3}{ (#3)}}
+        \newenvironment{rule-2}{\textbf{Rule:} }{}
         \newenvironment{hint}[1][Hint]{\par\textbf{#1:} }{ (end)\par}
         \NewDocumentEnvironment{task}{m}{\begin{center}#1 }{\end{center}}
         \newtcolorbox{box}[1]{colback=red,title={#1}}
@@ -306,6 +312,9 @@ def test_lists_are_numbered_as_they_are_printed() -> None:
         \begin{enumerate}[label=(\roman*),start=3]\item c\item[x)] d\end{enumerate}
         \begin{enumerate}[Step 1:]\item e\end{enumerate}"""
     assert shown(lists) == "1. a / (a) b / (iii) c / x) d / Step 1: e"
+    set_on = r"""\begin{enumerate}\setcounter{enumi}{4}\item a\end{enumerate}
+        \begin{enumerate}[resume]\item b\addtocounter{enumi}{2}\item c\end{enumerate}"""
+    assert shown(set_on) == "5. a / 6. b / 9. c"
 
 
 def test_a_cell_over_several_columns_keeps_the_others_in_place() -> None:

@@ -250,6 +250,7 @@ def by_kind(text: str, dialect: str = "markdown", **files: str) -> dict[str, int
         ("==Marked== words, a == b == c", "Marked words, a == b == c"),
         ("Text[^1] here.", "Text[^1] here."),
         ("H$_2$O, 10$^6$ m, $x^2$, 5$ and 6$", "H₂O, 10⁶ m, $x^2$, 5$ and 6$"),
+        ('<span style="text-decoration: line-through">40</span> 50', "50"),
     ],
 )
 def test_raised_lowered_and_struck_words_keep_their_meaning(written: str, shown: str) -> None:

@@ -48,6 +48,11 @@ def test_component_tags_go_and_their_children_stay() -> None:
     ]
 
 
+def test_components_that_begin_on_one_line_show_their_titles_all() -> None:
+    page = "<Tabs><TabItem value='a' label='Windows'>Run *it*</TabItem></Tabs>"
+    assert texts(page) == ["Windows", "Run it"]
+
+
 def test_admonition_components_and_details_keep_their_titles() -> None:
     page = (
         '<Admonition type="tip" title="My *tip*">\nBody\n</Admonition>\n\n'

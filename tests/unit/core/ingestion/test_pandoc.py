@@ -219,7 +219,38 @@ async def test_an_org_file_is_read_as_org_exports_it() -> None:
     assert "```python\ndef f():\n    return 1\n```" in texts(document)
     assert "spring tide: the highest one" in texts(document)
     assert "seven" not in " ".join(texts(document))
-    assert kinds(document) == {"tag": 1, "struck text": 1, "passage in html": 4}
+    assert kinds(document) == {
+        "comment": 2,
+        "switched-off passage": 6,
+        "tag": 1,
+        "struck text": 1,
+        "passage in html": 4,
+    }
+
+
+@needs_pandoc
+async def test_what_pandoc_passes_over_in_xml_is_counted_by_its_words() -> None:
+    table = "<section><p>Ponds</p><table><tr><td>Arden pond</td></tr></table></section></body>"
+    document = await read(FB2.replace("</body>", table, 1), "a.fb2")
+    passed_over = [one for one in document.left_out if one.kind == "passage that pandoc skips"]
+    assert [(one.where, one.words) for one in passed_over] == [("in <td>", 2)]
+
+
+@needs_pandoc
+async def test_the_abstract_of_an_article_is_read() -> None:
+    about = (
+        "<front><article-meta><abstract><p>In short.</p></abstract></article-meta></front><body>"
+    )
+    article = f"<article dtd-version='1.3'>{about}<p>At length.</p></body></article>"
+    assert texts(await read(article, "a.xml")) == ["In short.", "At length."]
+
+
+@needs_pandoc
+async def test_a_wiki_page_is_read_as_it_is_shown_itself() -> None:
+    page = "<noinclude>Shown.</noinclude> Both.<includeonly>For other pages.</includeonly>"
+    document = await read(page, "a.wiki")
+    assert texts(document) == ["Shown. Both."]
+    assert kinds(document) == {"passage for other pages": 3}
 
 
 @needs_pandoc
@@ -260,6 +291,27 @@ async def test_an_opendocument_text_is_read_without_what_is_hidden_and_with_its_
         "comment": 2,
         "struck text": 1,
     }
+
+
+@needs_pandoc
+async def test_what_a_style_of_opendocument_or_one_above_it_strikes_is_left_out() -> None:
+    styles = (
+        '<style:style style:name="A" style:family="text"><style:text-properties '
+        'style:text-line-through-style="solid"/></style:style><style:style style:name="B" '
+        'style:family="text" style:parent-style-name="A"/><style:style style:name="C" '
+        'style:family="paragraph"><style:text-properties style:text-line-through-type="double"/>'
+        "</style:style>"
+    )
+    content = (
+        f"<office:document-content {_SPACES}><office:automatic-styles>{styles}"
+        "</office:automatic-styles><office:body><office:text>"
+        '<text:p><text:span text:style-name="B">50</text:span>60 crowns.</text:p>'
+        '<text:p text:style-name="C">It is free.</text:p></office:text></office:body>'
+        "</office:document-content>"
+    )
+    document = await read(opendocument(content), "fees.odt")
+    assert texts(document) == ["60 crowns."]
+    assert kinds(document) == {"struck text": 4}
 
 
 @needs_pandoc

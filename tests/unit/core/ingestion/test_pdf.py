@@ -29,6 +29,10 @@ def test_a_word_divided_at_the_line_end_is_put_together() -> None:
     assert texts(pdf(lines("the inter-", "national market"))) == ["the international market"]
 
 
+def test_a_soft_hyphen_that_is_drawn_is_a_hyphen() -> None:
+    assert texts(pdf(lines(r"Part 01\2552301 is new."))) == ["Part 01-2301 is new."]
+
+
 def test_a_hyphen_stays_where_the_document_writes_the_word_with_one() -> None:
     page = lines("A well-known rule and a well-", "known exception.")
     assert texts(pdf(page)) == ["A well-known rule and a well-known exception."]

@@ -200,6 +200,11 @@ def kinds(text: str) -> dict[str, int]:
         ),
         (".. |br| raw:: html\n\n   <br>\n\nOne |br| two.", "One two."),
         (".. _here:\n\nTop\n===\n\nSee :numref:`Chapter %s <here>`.", "Top / See Chapter “Top”."),
+        (
+            "(a) one\n(b) two\n\nText.\n\niv. four\nv. five",
+            "(a) one / (b) two / Text. / iv. four / v. five",
+        ),
+        ("Press :guilabel:`&Save` & go.", "Press Save & go."),
         (":orphan:\n\nText in |room|.", "Text in Hall 7."),
     ],
 )
