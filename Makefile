@@ -14,7 +14,7 @@ PYTEST := $(PYTEST_ALONE) -n $(PYTEST_WORKERS) --dist loadgroup
 EVERYDAY := not slow and not postgres and (not costly or essential)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench touched chaos soak audit check format lock clean
+.PHONY: help install moved demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench touched chaos soak audit check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,10 +40,14 @@ $(VENV)/dev.done: $(VENV)/runtime.done requirements/dev.txt
 	@$(PIP) $(LOCKED) -r requirements/dev.txt
 	@touch $@
 
-install: $(VENV)/runtime.done ## Install Glossator into .venv (the command is .venv/bin/glossator)
+install: $(VENV)/runtime.done moved ## Install Glossator into .venv (the command is .venv/bin/glossator)
 	@echo "Ready: $(BIN)/glossator --help"
 
-demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from it, offline
+moved:
+	@$(BIN)/glossator --version > /dev/null 2>&1 || \
+		{ echo "$(BIN) does not run here: was this folder moved? Run 'make clean', then this again." >&2; exit 78; }
+
+demo: $(VENV)/runtime.done moved ## Ingest the handbook and answer six questions from it, offline
 	@$(BIN)/glossator demo
 
 playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your browser, without an account

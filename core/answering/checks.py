@@ -179,6 +179,8 @@ class ModelClaims:
             statements, self._setting, self._context.note_judge, self._until
         )
         for one, statement, chance in zip(asked, statements, likely, strict=True):
+            if chance is None:
+                chance = self._known_of(statement.text)
             one.is_judged = chance is not None
             if chance is None and one.claim.kind in _SHOWN_IF_JUDGED:
                 one.why = UNJUDGED
@@ -186,6 +188,12 @@ class ModelClaims:
                 self._known[statement.text, statement.sentences] = chance
                 one.why = NOT_BORNE_OUT if chance < self._judge.mark else None
             one.statement = None
+
+    def _known_of(self, text: str) -> float | None:
+        """Return the least that the judge said of a claim before, whatever it rested on."""
+        return min(
+            (chance for (said, _), chance in self._known.items() if said == text), default=None
+        )
 
     def release(self) -> None:
         """Take up into the answer what is decided, as far as everything before it is."""

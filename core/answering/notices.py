@@ -77,3 +77,5 @@ def _of_draft(
         yield text("notice-left-out", count=tally.dropped)
     elif outcome is Outcome.PARTIAL and not is_misquoted:
         yield text("notice-closest-within") if within else text("notice-closest")
+    if tally.unjudged:
+        yield text("notice-unjudged", count=tally.unjudged)

@@ -259,7 +259,8 @@ class Pipeline:
                 words.take(part)
                 for event in context.show(draft.text) if shows else ():
                     yield event
-        judge = self._judge_of(context.request.course_id, None) if is_judged else None
+        by = None if self._is_written(context) else EXTRACTIVE
+        judge = self._judge_of(context.request.course_id, by) if is_judged else None
         if judge and await self._spending.allows(context, quietly=True):
             draft.tally.relevance = await judge_passages(context, draft, task, judge)
 

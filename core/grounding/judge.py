@@ -462,7 +462,9 @@ def _grades_in(text: str, number: int) -> list[float] | None:
     try:
         grades = [float(g) for g in json.loads(text[start : end + 1])["grades"]]
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        words = [word.casefold() == "yes" for _, word in _LINE.findall(text)]
+        words = [float(word.casefold() == "yes") for _, word in _LINE.findall(text)]
+        alone = _word_in(text) if number == 1 else None
+        words = words or ([] if alone is None else [alone])
         grades = [_BEST_GRADE * word for word in words] or [
             float(found) for found in _NUMBER.findall(text)
         ]

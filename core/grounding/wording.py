@@ -81,7 +81,7 @@ def with_nearest(said: str, sections: Sequence[str]) -> str:
     if not sections:
         return said
     names = "; ".join(text("answer-name", name=prose_without_links(one)) for one in sections)
-    return f"{said} {text('answer-nearest-sections', names=names)}"
+    return f"{said} {text('answer-nearest-sections', names=names, count=len(sections))}"
 
 
 def quote_place(status: QuoteStatus, place: str, differing: Sequence["Difference"] = ()) -> str:

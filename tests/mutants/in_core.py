@@ -273,14 +273,6 @@ IN_CORE = (
         (f"{READER}::test_a_number_that_no_sentence_has_makes_a_claim_unknown",),
     ),
     Mutant(
-        "show an example that stands alone",
-        "core/answering/checks.py",
-        "if self._checker is None or not self._draft.tally.released or self._has_example:\n",
-        "if self._checker is None or self._has_example:\n",
-        "a model's own example follows what is cited",
-        ("tests/wire/test_gemini_answers.py::test_an_example_alone_is_no_answer",),
-    ),
-    Mutant(
         "let the model's URL through",
         "core/grounding/citations.py",
         '_BACKTICK.sub("‘", without_links(text))',
@@ -305,14 +297,6 @@ IN_CORE = (
         (f"{COMPOSITION}::test_marks_of_the_book_that_look_like_citations_are_not",),
     ),
     Mutant(
-        "believe what its quote does not carry",
-        "core/answering/checks.py",
-        "        return support.flaw\n",
-        "        return None\n",
-        "a claim says no more than its quote",
-        (f"{AGENT}::test_what_its_quote_does_not_carry_is_not_told",),
-    ),
-    Mutant(
         "tell what is not cited",
         "core/answering/checks.py",
         "        return Flaw.UNCITED\n",
@@ -323,8 +307,8 @@ IN_CORE = (
     Mutant(
         "show what was not checked",
         "core/answering/checks.py",
-        "text = with_code_of(shown_prose(claim.text), [",
-        "text = with_code_of(claim.text, [",
+        "with_code_of(shown_prose(claim.text), words)",
+        "with_code_of(claim.text, words)",
         "no link or tag of a model's prose is shown",
         (f"{AGENT}::test_what_a_model_links_to_is_shown_without_its_target",),
     ),
@@ -609,8 +593,8 @@ IN_CORE = (
     Mutant(
         "read what a page hides",
         "core/ingestion/formats/html/visibility.py",
-        '    if "hidden" in attributes:\n        return True\n',
-        "",
+        '"hidden" in attributes or _takes_no_space(style)',
+        "_takes_no_space(style)",
         "hidden text is not part of a book",
         ("tests/unit/core/ingestion/test_html.py::test_hidden_text_is_left_out",),
     ),

@@ -81,7 +81,8 @@ class Blabbing:
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         prompt = render_prompt(task)
-        self.told = "\n".join((prompt.system, *(m.text for m in prompt.messages)))
+        if task.revision is None:  # a second draft is asked for with the first, its secrets too
+            self.told = "\n".join((prompt.system, *(m.text for m in prompt.messages)))
         for passage in [*task.passages()][:2]:
             quote = sentences(passage.text)[0]
             start = passage.chunk.content_text.index(quote)

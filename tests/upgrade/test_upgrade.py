@@ -162,7 +162,7 @@ async def test_the_database_is_of_the_newest_revision_and_whole(upgraded: Upgrad
 async def test_the_courses_are_there_and_can_be_ingested_again(upgraded: Upgraded) -> None:
     listed = await upgraded.run("courses", "--json")
     assert {"arden", "mill"} <= {course["course_id"] for course in listed.json}
-    again = await upgraded.run("ingest", "--course", "mill")
+    again = await upgraded.run("ingest", "--course", "mill", "--replace")  # the folder was moved
     assert again.code == 0, again.err
     await upgraded.on_discord.ask("ben", "mill-questions", courses.POND)
     warned = _marked(await upgraded.run("doctor"), "WARN")

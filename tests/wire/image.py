@@ -188,7 +188,12 @@ class Image:
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }
         done = subprocess.run(
-            _in_a_namespace(lines, ()), env=variables, capture_output=True, text=True, check=False
+            _in_a_namespace(lines, ()),
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            umask=0o022,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -13,6 +13,7 @@ from tests.books import COVERED, LIGHTHOUSE, UNCOVERED, write_files
 from tests.command_line import CommandLine, shell
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_faults import UNAVAILABLE
+from tests.wire.gemini_judging import denying
 from tests.wire.gemini_prompts import read_prompt
 from tests.wire.gemini_replies import Answer, Reply
 from tests.wire.gemini_server import GeminiServer
@@ -92,6 +93,7 @@ async def test_what_a_careless_model_invents_is_counted_as_dropped(
         return answer(*written, *lies, claim("The keeper is paid in gold."))
 
     server.answer_with(careless)
+    server.judge = denying("nine hours")
     found = await figures(server, arden)
     assert 0 < found["dropped_claims"] < 1
     assert found["unsupported_claims"] == 0.0

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,6 @@ from uuid import uuid4
 
 import pytest
 
-from adapters.markdown.footnotes import confidence_in_words
 from bot.settings import Settings
 from bot.wiring import open_services
 from core import i18n
@@ -20,7 +20,6 @@ from tests.wire.answering import JUDGE, House, asking, open_house, secrets
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_faults import UNAVAILABLE
 from tests.wire.gemini_prompts import number_of, read_prompt
-from tests.wire.gemini_replies import Reply, ToolCall
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.openai_calls import OpenAICall
 from tests.wire.openai_faults import FAULTS
@@ -36,6 +35,7 @@ SOOT = ("The soot darkens the prisms.", "An untrimmed wick smokes, and the soot 
 GERMAN = "Der Docht der Lampe wird alle vier Stunden vom W\u00e4rter gek\u00fcrzt."
 IN_GERMAN = "Wie oft beschneidet der W\u00e4rter den Docht der Lampe in der Nacht?"
 WICK = "The keeper trims the wick of the lamp every four hours."
+_CLAIM = re.compile(r"^Claim(?: \d+)? \(\w+\): ", re.MULTILINE)
 PATIENT = {"judge_wait": "20", "api_key": "test-key"}
 
 
@@ -49,13 +49,20 @@ class Judging:
     asked: list[str] = field(default_factory=list)
 
     def __call__(self, call: OpenAICall) -> ChatReply:
-        is_whole = call.text.rstrip().endswith("Does it answer the question? yes or no:")
-        yes = self.answers if is_whole else self.claims
-        self.asked.append("answer" if is_whole else "claim")
+        claims = len(_CLAIM.findall(call.text))
+        yes = self.claims if claims else self.answers
+        self.asked += ["claim"] * claims or ["answer"]
         if call.form != "text":
-            return ChatReply(json.dumps({"grade": round(10 * yes)}))
+            return ChatReply(json.dumps({"grades": [round(10 * yes)] * max(claims, 1)}))
         odds = {"yes": math.log(yes), "no": math.log(1 - yes)}
-        return ChatReply("yes" if yes >= 0.5 else "no", logprobs=(odds,) * self.tells_odds)
+        word = "yes" if yes >= 0.5 else "no"
+        if claims < 2:
+            return ChatReply(word, logprobs=(odds,) * self.tells_odds)
+        line = "\n".join(f"{n} {word}" for n in range(1, claims + 1))
+        several: list[dict[str, float]] = []
+        for n in range(1, claims + 1):
+            several += [{str(n): -0.01}, odds, {"\n": -0.01}]
+        return ChatReply(line, logprobs=tuple(several) * self.tells_odds)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +126,8 @@ async def test_the_judge_is_told_the_question_and_the_answer_without_its_numbers
     async with places.house(TRIM) as house:
         await house.agent.answer(asking(COVERED))
     told = judge.requests[-1].text
-    assert f"Question: {COVERED}\n\nAnswer: {TRIM[0]}\n" in told
+    assert f": {COVERED}\n" in told
+    assert f"Answer: {TRIM[0]}\n" in told
 
 
 @pytest.mark.costly
@@ -130,7 +138,9 @@ async def test_a_follow_up_is_judged_with_the_question_that_it_leans_on(
     async with places.house(TRIM) as house:
         await house.agent.answer(asking(COVERED, session_id=session))
         await house.agent.answer(asking("And why does he do it?", session_id=session))
-    assert f"Question: {COVERED} And why does he do it?" in judge.requests[-1].text
+    told = judge.requests[-1].text
+    assert ": And why does he do it?\n" in told
+    assert f"Student: {COVERED}\n" in told
 
 
 @pytest.mark.costly
@@ -187,7 +197,7 @@ async def test_passages_instead_of_claims_that_did_not_hold_are_judged(
     async with places.house(TRIM) as house:
         answer = await house.agent.answer(asking(COVERED))
     assert answer.model_name == EXTRACTIVE
-    assert judging.asked == ["claim", "answer"]
+    assert judging.asked == ["claim", "claim", "answer"]  # the writer said it once more
 
 
 async def test_passages_instead_of_a_model_that_failed_are_shown_unjudged(
@@ -212,58 +222,15 @@ async def test_passages_are_not_judged_once_the_budget_is_spent(
 
 
 @pytest.mark.costly
-async def test_a_judge_that_is_late_once_is_asked_no_more_in_that_answer(
+async def test_what_a_late_judge_does_not_read_is_shown_as_not_sure(
     places: Places, judge: OpenAIServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     judge.fail(FAULTS["stall without headers"], times=99)
     async with places.house(TRIM, SMOKE, SOOT, judge_wait="0.2") as house:
-        for answers in (1, 2):
-            answer = await house.agent.answer(asking(COVERED))
-            late = [record for record in caplog.records if "gave no verdict" in record.message]
-            assert len(late) == answers
-            assert (answer.claims_written, answer.model_name) == (3, "gemini-3.8-flash")
-            assert answer.notices == (i18n.text("notice-checked-by-words"),)
-
-
-async def test_without_a_judge_an_answer_is_never_sure(folder: Path, models: Path) -> None:
-    async with GeminiServer() as server, open_house(folder, models, server, LIGHTHOUSE) as house:
-        server.answer_with(citing(TRIM, SMOKE))
         answer = await house.agent.answer(asking(COVERED))
-        server.answer_with(citing((WICK, WICK)))
-        verbatim = await house.agent.answer(asking(COVERED))
-    assert answer.outcome is Outcome.ANSWERED
-    assert answer.notices == (i18n.text("notice-checked-by-words"),)
-    assert answer.confidence < 0.75
-    assert confidence_in_words(answer) == i18n.text("answer-sure-fairly")
-    assert i18n.text("notice-checked-by-words") not in verbatim.notices
-
-
-@pytest.mark.costly
-async def test_a_translation_is_judged_by_a_model_and_else_told_as_unchecked(
-    places: Places, folder: Path, models: Path, judging: Judging
-) -> None:
-    def german(call: GeminiCall) -> Reply:
-        if not call.tool_results:
-            return Reply(tool_calls=(ToolCall("retrieve", {"query_text": COVERED}),))
-        return Reply(answer_of(claim(GERMAN, number_of(read_prompt(call), WICK))))
-
-    async with places.house() as house:
-        house.server.answer_with(german)
-        judged = await house.agent.answer(asking(IN_GERMAN))
-        wished = await house.agent.answer(asking(f"{COVERED} Please answer in German."))
-    async with GeminiServer() as server, open_house(folder, models, server, LIGHTHOUSE) as house:
-        server.answer_with(german)
-        unchecked = await house.agent.answer(asking(IN_GERMAN))
-        dropped = await house.agent.answer(asking(f"{COVERED} Please answer in German."))
-    for answer in (judged, wished):
-        assert GERMAN in answer.response_text
-        assert i18n.text("notice-translated") in answer.notices
-        assert i18n.text("notice-unchecked") not in answer.notices
-    assert unchecked.outcome is Outcome.PARTIAL
-    assert i18n.text("notice-unchecked") in unchecked.notices
-    assert unchecked.confidence <= 0.3
-    assert dropped.model_name == EXTRACTIVE
-    assert "claim" in judging.asked
+        assert any("gave no verdict" in record.message for record in caplog.records)
+    assert (answer.claims_written, answer.claims_unjudged) == (3, 3)
+    assert answer.notices == (i18n.text("notice-unjudged", count=3),)
 
 
 # --- a judge that is the writer itself ------------------------------------------------------

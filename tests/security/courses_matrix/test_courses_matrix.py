@@ -122,8 +122,13 @@ def figures(findings: Findings) -> str:
     return f"{findings.tried.total():,} cells, {len(findings.leaks)} leaks"
 
 
+WRITE_ALONE = frozenset({"button y", "button o"})
+"""What shows nothing: the matrix of writes presses it."""
+
+
 def check(findings: Findings, some: Sequence[Cell], unnamed: frozenset[str]) -> None:
     print(f"\n{table(findings)}\n{figures(findings)}")
+    unnamed -= WRITE_ALONE
     assert not unnamed, f"no cell tries {sorted(unnamed)}"
     assert not findings.leaks, "\n".join(map(str, findings.leaks))
     assert not findings.silent, "\n".join(map(str, findings.silent))

@@ -329,9 +329,7 @@ async def test_the_json_reply_prints_the_response_and_nothing_else() -> None:
 async def test_a_refusal_names_the_nearest_sections() -> None:
     out = io.StringIO()
     await PlainReply(out).finish(abstained())
-    assert "doesn't cover this. The nearest sections are “Heaps”." in " ".join(
-        out.getvalue().split()
-    )
+    assert "doesn't cover this. The nearest section is “Heaps”." in " ".join(out.getvalue().split())
 
 
 @pytest.mark.parametrize("kind", [JsonReply, PlainReply])

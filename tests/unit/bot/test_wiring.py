@@ -123,7 +123,7 @@ async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(
 @pytest.mark.costly
 async def test_all_agents_share_what_has_a_memory(opened: Services) -> None:
     assert opened.agent() is not opened.agent()
-    for name in ("retriever", "checker", "extractive"):
+    for name in ("retriever", "extractive"):
         assert getattr(opened, name) is getattr(opened, name)
     assert opened.generator() is opened.generator("gemini") is opened.models.generator("gemini")
     assert opened.generator("extractive") is opened.extractive

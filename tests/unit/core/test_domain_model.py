@@ -1059,7 +1059,7 @@ def test_the_fields_of_an_answer_are_those_of_the_page() -> None:
         *("cached_tokens", "estimated_cost", "claims_written", "claims_dropped", "claims_unjudged"),
         *("course_id", "generation", "model_name", "notices", "quote_location"),
         *("nearest_sections", "shows_again", "unknown_section", "leans"),
-        *("checked", "offered", "held_to", "asks_nothing"),
+        *("checked", "offered", "held_to", "asks_nothing", "understood_as", "choices"),
         *("response_time_ms", "retrieval_time_ms", "first_token_ms", "generation_time_ms"),
         *("retrieval_success", "error_message", "tool_calls", "requested_at", "generated_at"),
     }

@@ -63,10 +63,10 @@ _EXACT_NAMES = (
     "inputminted",
 )
 _OVERLAY = re.compile(
-    r"(\\(?:begin\s*\{[^{}\n]{1,40}\}(?:\{[^{}\n]{0,200}\})?|[A-Za-z]+\*?)"
+    r"(\\(?:begin\s*\{[^{}\n]{1,40}\}(?:\{[^{}\n]{0,200}\})?|[A-Za-z]++\*?)"
     r"(?:\[[^\]\n]{0,100}\])?)"
     r"<(?:[\d+.,|()\- ]+"
-    r"|(?:(?:beamer|handout|presentation|article|trans|second|all)(?::[\d+.,\- ]+)?[| ]*)+"
+    r"|(?:(?:beamer|handout|presentation|article|trans|second|all)(?::[\d+.,\- ]++)?+[| ]*+)++"
     r"|alert@[^<>\n]*|[\d+.\-]+\|[a-z]+@[^<>\n]*)>"
 )
 _IS_BEAMER = re.compile(r"\\documentclass[^\n{]*\{(?:beamer|ltxtalk)\}|\\begin\{frame\}|\\frame\b")

@@ -34,8 +34,8 @@ _BROKEN = (
 )
 """What the library raises on damaged files, which may break any of its assumptions."""
 _JUNK_TITLE = re.compile(
-    r"untitled|title|document\d*|microsoft word\b.*|powerpoint presentation|slide \d+|"
-    r".*\.(docx?|pptx?|tex|dvi|indd|qxd|pdf|html?)|[\W\d_]*",
+    r"\W*(?:untitled|anonymous)\W*|title|document\d*|microsoft word\b.*|"
+    r"powerpoint presentation|slide \d+|.*\.(docx?|pptx?|tex|dvi|indd|qxd|pdf|html?)|[\W\d_]*",
     re.IGNORECASE,
 )
 _LISTED_PAGES = 10

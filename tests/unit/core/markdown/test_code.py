@@ -139,7 +139,8 @@ def test_claims_of_a_draft_hold_its_code(text: str) -> None:
     parts = list(ClaimLayout().claims(text, ClaimKind.FACT, ()))
     told = [without_blanks(c) for part in parts for c in contents(presentable(part.text))]
     for code in code_in(text):
-        if any(character.isalnum() for character in code.content):
+        is_shown = code.kind is not CodeKind.INDENTED  # a deep item of a list looks the same
+        if is_shown and any(character.isalnum() for character in code.content):
             assert any(without_blanks(code.content) in one for one in told), (code, told)
 
 
