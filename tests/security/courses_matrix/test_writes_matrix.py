@@ -21,8 +21,6 @@ from tests.security.courses_matrix.writing import STEALING, essential_cells, wri
 
 pytestmark = pytest.mark.costly
 
-REFUSED = "the owner's answer, rewritten"
-"""On Slack, where nothing near is found, a refusal comes, which has nothing to press."""
 EXTENTS = ["what is another's", *(pytest.param(role, marks=pytest.mark.slow) for role in Role)]
 """What is tried: the buttons and forms of others alone, or everything, by one role at a time."""
 _PAUSE, _SETTLING = 1.0, 20
@@ -139,7 +137,6 @@ def check(
         f"{own:,} rows of their own added"
     )
     assert not findings.changes, "\n".join(map(str, findings.changes[:50]))
-    unread = [one for one in findings.silent if not (platform == "Slack" and REFUSED in str(one))]
-    assert not unread, "\n".join(map(str, unread))
+    assert not findings.silent, "\n".join(map(str, findings.silent))
     assert cells == len(some)
     assert own >= cells / 10, "the cells write nothing at all"

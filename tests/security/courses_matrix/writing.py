@@ -23,8 +23,8 @@ _BUTTONS = (
     ("Show the staff's answer", "v"),
 )
 STEALING = (
+    Surface("a form opened before", "old_form"),  # another form takes its place
     Surface("the owner's answer, rewritten", "rewrite"),
-    Surface("a form opened before", "old_form"),
     *(Surface(f"another's button {name}", "steal", letter) for name, letter in _BUTTONS),
     *(Surface(f"stale button {name}", "stale", letter) for name, letter in _BUTTONS[:7]),
 )

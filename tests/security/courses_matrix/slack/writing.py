@@ -6,6 +6,7 @@ from uuid import UUID
 from core.help_requests.base import help_id_for
 from tests.security.courses_matrix.matrix import Lane, name_of, others_name
 from tests.security.courses_matrix.relations import near_question, staff_question
+from tests.security.courses_matrix.slack.house import is_answer
 from tests.security.courses_matrix.slack.teaching import Teaching
 from tests.security.courses_matrix.slack.using import REQUEST
 from tests.wire.bot_process import PATIENCE
@@ -37,7 +38,13 @@ class Writing(Teaching):
     async def _rewrite(self, lane: Lane, _: str, **__: Any) -> None:
         """Have an answer of another tenant's staff shown, and use all that stands below it."""
         for question in (staff_question(lane.stolen), near_question(lane.stolen)):
-            asked = await self._told_by(lane.user, lane.where, "/ask", lane.typing(question))
+            mark = self.witness.mark()
+            used = await self.world.slash(lane.user, lane.where, "/ask", lane.typing(question))
+            await used.ack(PATIENCE)
+            incoming = await self.house.incoming(lane, mark)  # in a channel, it is no reply to us
+            asked = next(filter(is_answer, used.messages), incoming)
+            if asked is None:
+                continue
             found = REQUEST.search(str(asked.blocks).replace("'", '"'))
             if found is None:
                 continue
