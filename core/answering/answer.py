@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from core import i18n
-from core.answering.assurance import DraftTally, Emptiness, Standing, Sureness, right_and_whole
+from core.answering.assurance import Circumstances, DraftTally, Emptiness, Sureness, right_and_whole
 from core.answering.material import Material
 from core.answering.notices import notices
 from core.answering.quote_context import is_short, place_in_book, quoted_part
@@ -228,15 +228,15 @@ class AnswerDraft:
         located = located_of(self.material.signals, self.tally.supported_share)
         if self.tells_again:
             answerable, located = True, max(located, self._before.located)
-        standing = self._standing(request, answerable=answerable)
-        outcome = standing.outcome(located, configuration)
+        circumstances = self._circumstances(request, answerable=answerable)
+        outcome = circumstances.outcome(located, configuration)
         asks_nothing = self.by_model and not self._ledger.citations and self.emptiness is None
         if outcome is Outcome.ABSTAINED and not asks_nothing:
             self.text = self._abstention(request)
             if request.unread:
                 self.text = f"{self.text} {unread_instead(request.unread)}"
             self._ledger = CitationLedger(self.material.chunks)
-        located = standing.bounded(located, outcome)
+        located = circumstances.bounded(located, outcome)
         within = request.section_filter is not None
         is_refused = outcome is Outcome.ABSTAINED and not asks_nothing
         nearest = self._nearest(within=within) if is_refused else ()
@@ -255,7 +255,7 @@ class AnswerDraft:
             "outcome": outcome,
             "asks_nothing": asks_nothing,
             "nearest_sections": nearest,
-            "confidence": standing.limited(self._confidence(request, outcome, located)),
+            "confidence": circumstances.limited(self._confidence(request, outcome, located)),
             "located": located,
             "retrieved_chunks": self.material.retrieved(self._ledger.grounding_chunks),
             "grounding_chunks": tuple(_returned(c.told()) for c in self._ledger.grounding_chunks),
@@ -270,9 +270,9 @@ class AnswerDraft:
             "claims_unjudged": self.tally.unjudged,
         }
 
-    def _standing(self, request: AgentRequest, *, answerable: bool) -> Standing:
+    def _circumstances(self, request: AgentRequest, *, answerable: bool) -> Circumstances:
         location = self._retrieval.quote_location
-        return Standing(
+        return Circumstances(
             tally=self.tally,
             is_answerable=answerable,
             is_cited=bool(self._ledger.citations),

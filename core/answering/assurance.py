@@ -121,7 +121,7 @@ class Sureness(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Circumstances:
     """What decides, besides the evidence, how sure an answer may be."""
 
     tally: DraftTally

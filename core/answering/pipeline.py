@@ -181,6 +181,8 @@ class Pipeline:
 
     def _asked_back(self, context: AnswerContext) -> AgentResponse:
         """Return the question which of several things is meant, or what it is about at all."""
+        if context.request.thread_partly_seen:
+            context.notices.append(text("notice-thread-partly-seen"))
         if context.is_lost:
             said = text("answer-act-lost")
             return context.completed(Outcome.ABSTAINED, said, asks_nothing=True)

@@ -1,7 +1,7 @@
 """Every collected attack in every kind of channel of both platforms, through all that is sent.
 
 The model is compromised: it says the attack, calls everybody, links away, and tells every secret
-and another course's text. Its answer, and the attack as question, quote, title and notice, are
+and all that it was shown. Its answer, and the attack as question, quote, title and notice, are
 read in what the platforms are sent, as their clients and servers read it.
 """
 
@@ -69,7 +69,7 @@ Channel = Callable[[AgentResponse, str], Texts]
 
 
 class Compromised:
-    """Says the attack in every way there is, and tells all that it must not."""
+    """Says the attack in every way there is, and tells all that it must not or was shown."""
 
     name = "compromised"
     attack = ""
@@ -84,7 +84,10 @@ class Compromised:
         yield Claim(hostile, (QuotedWords(0, hostile, 0),))
         yield Claim(hostile, cites_unknown=True)
         yield Claim(hostile, kind=ClaimKind.EXAMPLE)
-        for secret in (FOREIGN, *CANARIES):
+        for item in task.evidence:
+            for said in sentences(item.content_text):
+                yield Claim(said, kind=ClaimKind.EXAMPLE)
+        for secret in CANARIES:
             yield Claim(f"{secret}.", (QuotedWords(0, f"{secret}.", 0),))
             yield Claim(f"{quote[:-1]}, and {secret}.", cited)
             yield Claim(f"{secret}.", kind=ClaimKind.EXAMPLE)

@@ -94,9 +94,9 @@ async def test_a_public_defer_that_ends_in_a_refusal_leaves_nothing_public(trial
 
 async def test_a_refused_mention_is_a_reply_and_opens_no_thread(trial: Trial) -> None:
     ann, channel = trial.user(), trial.channel()
-    question = await trial.world.say(ann, channel, f"{trial.mention} ab")
+    question = await trial.world.say(ann, channel, f"{trial.mention} a")
     refusal = await trial.answer_to(question)
-    assert "at least 3 characters" in refusal.text
+    assert "at least 2 characters" in refusal.text
     assert refusal.channel is channel
     assert question.thread is None
     assert refusal.reference is not None

@@ -91,7 +91,7 @@ async def test_twelve_quick_private_questions_promise_six_answers(trial: Trial) 
     ("text", "refusal"),
     [
         ('in "No such section" How is it done?', "no section called"),
-        ("ab", "at least 3 characters"),
+        ("a", "at least 2 characters"),
         ("why " * 1_100, "characters; at most"),
     ],
 )
@@ -109,7 +109,7 @@ async def test_a_refused_command_leaves_nothing_public(
 
 
 @pytest.mark.parametrize(
-    ("text", "refusal"), [("ab", "at least 3 characters"), ("why " * 1_100, "characters; at most")]
+    ("text", "refusal"), [("a", "at least 2 characters"), ("why " * 1_100, "characters; at most")]
 )
 async def test_a_private_command_that_is_refused_at_once_is_promised_nothing(
     trial: Trial, text: str, refusal: str
@@ -124,19 +124,19 @@ async def test_a_private_command_that_is_refused_at_once_is_promised_nothing(
 async def test_a_refused_mention_is_seen_by_its_asker_alone(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)
-    await trial.world.say(ann, channel, f"{trial.mention} ab")
+    await trial.world.say(ann, channel, f"{trial.mention} a")
     shown = await trial.until(lambda: trial.from_bot(channel, ann), "a refusal")
     assert [(m.visible_to, m.thread_ts) for m in shown] == [(ann.id, None)]
-    assert "at least 3 characters" in shown[0].shown
+    assert "at least 2 characters" in shown[0].shown
     await settled()
     assert not trial.from_bot(channel)
 
 
 async def test_a_refusal_in_a_direct_message_is_a_message(trial: Trial) -> None:
     ann = trial.user()
-    asked = await trial.world.say(ann, trial.world.dm(ann), "ab")
+    asked = await trial.world.say(ann, trial.world.dm(ann), "a")
     refusal = await trial.answer_to(asked)
-    assert "at least 3 characters" in refusal.shown
+    assert "at least 2 characters" in refusal.shown
     assert not refusal.ephemeral
 
 

@@ -89,7 +89,7 @@ async def test_a_question_in_a_channel_has_a_session_too(trial: Trial) -> None:
 
 async def test_a_refusal_leaves_no_status(trial: Trial) -> None:
     ann = trial.user()
-    root = await trial.mentioned(ann, trial.channel(ann), "ab")
+    root = await trial.mentioned(ann, trial.channel(ann), "a")
     await trial.refusal_of(root)
     await trial.quiet()
     session = session_of(trial, root)
