@@ -1,7 +1,9 @@
 """Whose each stored row is, in every table, and which rows of others a deed has changed."""
 
+import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -66,15 +68,19 @@ _EVERY = "*"
 """Stands for all channels of a platform where it is kept how far these were read."""
 OF_THE_PROCESS = frozenset({"cached_vectors", "closed_windows", "gateway_sessions", "leases"})
 """Tables in which a running process keeps house, whatever anybody does."""
-_LEASE = "claimed_until"
-"""The column by which a process holds what it posts by itself, such as the card of a question."""
 
-Rows = dict[tuple[str, str, int], tuple[Any, ...]]
-"""Rows by tenant, table and number."""
+Key = tuple[str, int]
+"""A table and the number of one of its rows."""
+Rows = dict[Key, tuple[Any, ...]]
 
 
 class Stored:
-    """The rows of all tenants but one, as they are now and as they were."""
+    """The rows of all tenants, and what has become of those that are not of the one that acts.
+
+    Whose a row is, is asked once when the row is new or changed: to ask it of all rows after each
+    cell took longer the more there were, and kept the platform, which runs in the same process,
+    from answering.
+    """
 
     def __init__(self, data: Path, own: str, tenant_of: Callable[[], Mapping[str, str]]) -> None:
         """Look at a bot's database.
@@ -86,58 +92,75 @@ class Stored:
         self._file = data / "glossator.db"
         self._own = own
         self._tenant_of = tenant_of
-        self._rows = self._read()
+        self._channels: Mapping[str, str] = {}
+        self._rows: Rows = {}
+        self._owner: dict[Key, str] = {}
+        """Whose each row was when it was written last."""
+        self.changes()
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
-        return len(self._rows)
+        """Return how many rows there are of others."""
+        return sum(owner != self._own for owner in self._owner.values())
 
     def changes(self) -> list[str]:
-        """Return what has become of these rows since this was asked last."""
-        before, self._rows = self._rows, self._read()
-        if before == self._rows:
-            return []
+        """Return what has become of the rows of others since this was asked last."""
+        with closing(sqlite3.connect(self._file, timeout=30)) as db:
+            db.execute("BEGIN")  # all of it is of one moment
+            before, now = self._rows, _read(db)
+            if before == now:
+                return []
+            written = {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
+            owners = self._owners(db, written & now.keys())
         found = list[str]()
-        for key in sorted(before.keys() | self._rows.keys()):
-            was, now = before.get(key), self._rows.get(key)
-            if was != now:
-                how = "added" if was is None else "removed" if now is None else "changed"
-                found.append(f"{key[0]}: a row of {key[1]} is {how}: {_differing(was, now)}")
+        for key in sorted(written):
+            was, owner = self._owner.pop(key, None), owners.get(key)
+            if owner is not None:
+                self._owner[key] = owner
+            others = sorted({whose for whose in (was, owner) if whose not in (None, self._own)})
+            for whose in others:
+                before_it = before.get(key) if was == whose else None
+                after_it = now.get(key) if owner == whose else None
+                how = "added" if before_it is None else "removed" if after_it is None else "changed"
+                differing = _differing(before_it, after_it)
+                found.append(f"{whose}: a row of {key[0]} is {how}: {differing}")
+        self._rows = now
         return found
 
     def own_rows(self) -> int:
-        """Return how many rows the tenant that acts has."""
-        with closing(sqlite3.connect(self._file, timeout=30)) as db:
-            counts = (
-                db.execute(f"SELECT count(*) FROM {table} t WHERE {owner} = ?", (self._own,))
-                for table, owner in OWNERS.items()
+        """Return how many rows the tenant that acts had when it was looked last."""
+        return sum(owner == self._own for owner in self._owner.values())
+
+    def _owners(self, db: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, str]:
+        """Return whose these rows are."""
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for table, number in keys:
+            numbers[table].append(number)
+        found: dict[Key, str] = {}
+        for table, wanted in numbers.items():
+            query = (
+                f"SELECT t.rowid, {OWNERS[table]} FROM {table} t"
+                " WHERE t.rowid IN (SELECT value FROM json_each(?))"
             )
-            return sum(found for count in counts for (found,) in count)
-
-    def _read(self) -> Rows:
-        rows: Rows = {}
-        with closing(sqlite3.connect(self._file, timeout=30)) as db:
-            db.execute("BEGIN")  # all of it is of one moment
-            for table, owner in OWNERS.items():
-                query = (
-                    f"SELECT {owner} AS of_whom, t.rowid, t.* FROM {table} t WHERE of_whom IS NOT ?"
-                )
-                for whose, number, *values in db.execute(query, (self._own,)):
-                    tenant = self._tenant(whose)
-                    if tenant != self._own:
-                        rows[tenant, table, number] = tuple(values)
-        return rows
-
-    def _tenant(self, whose: str | None) -> str:
-        """Return whose a row is, by its channel where the row names no tenant."""
-        _, is_direct, channel = (whose or "").partition(":@me")
-        if channel == _EVERY:
-            return self._own
-        return self._tenant_of()[channel] if is_direct else whose or NOBODYS
+            for number, whose in db.execute(query, (json.dumps(wanted),)):
+                _, is_direct, channel = (whose or "").partition(":@me")
+                if channel == _EVERY:
+                    found[table, number] = self._own
+                elif is_direct:
+                    if channel not in self._channels:  # it was opened since
+                        self._channels = self._tenant_of()
+                    found[table, number] = self._channels[channel]
+                else:
+                    found[table, number] = whose or NOBODYS
+        return found
 
 
-def _columns(db: sqlite3.Connection, table: str) -> list[str]:
-    return [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
+def _read(db: sqlite3.Connection) -> Rows:
+    """Return all rows."""
+    return {
+        (table, number): tuple(values)
+        for table in OWNERS
+        for number, *values in db.execute(f"SELECT t.rowid, t.* FROM {table} t")
+    }
 
 
 def _differing(was: tuple[Any, ...] | None, now: tuple[Any, ...] | None) -> str:

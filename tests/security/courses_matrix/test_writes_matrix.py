@@ -1,10 +1,13 @@
 """Nothing of another tenant is written, whoever presses or sends whatever, and however often."""
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine
 
 from core.tables import METADATA
 from tests.security.courses_matrix.cells import Cell
@@ -33,6 +36,42 @@ def test_it_is_known_of_every_table_whose_its_rows_are() -> None:
     assert not OWNERS.keys() & OF_THE_PROCESS
 
 
+def test_a_row_of_another_tenant_is_seen_when_it_comes_changes_and_goes(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'glossator.db'}")
+    METADATA.create_all(engine)
+    engine.dispose()
+    stored = Stored(tmp_path, "slack:mine", dict)
+    deeds = {
+        "slack:other: a row of queue_channels is added: ": (
+            "INSERT INTO queue_channels VALUES ('bio', 'slack', 'other', 'c1', NULL, NULL)"
+        ),
+        "slack:other: a row of queue_channels is changed: c1 → c2": (
+            "UPDATE queue_channels SET channel = 'c2'"
+        ),
+        "slack:other: a row of queue_channels is removed: ": (
+            "UPDATE queue_channels SET workspace = 'mine'"
+        ),
+        "slack:other: a row of queue_channels is added: bio": (
+            "UPDATE queue_channels SET workspace = 'other'"
+        ),
+        "the installation: a row of courses is added: ": (
+            "INSERT INTO courses (course_id, title, language) VALUES ('bio', 'Biology', 'en')"
+        ),
+    }
+    for said, deed in deeds.items():
+        write(tmp_path, deed)
+        [found] = stored.changes()
+        assert found.startswith(said)
+        assert stored.changes() == []
+    write(tmp_path, "INSERT INTO queue_channels VALUES ('sea', 'slack', 'mine', 'c', NULL, NULL)")
+    assert (stored.changes(), stored.own_rows()) == ([], 1)
+
+
+def write(folder: Path, deed: str) -> None:
+    with closing(sqlite3.connect(folder / "glossator.db")) as db, db:
+        db.execute(deed)
+
+
 def test_the_matrix_of_writes_has_thousands_of_cells() -> None:
     found = {platform: len(write_cells(platform)) for platform in (DISCORD, SLACK)}
     print(*(f"{platform}: {count} cells" for platform, count in found.items()), sep="\n")
@@ -47,24 +86,21 @@ def test_the_matrix_of_writes_has_thousands_of_cells() -> None:
 async def test_staff_of_a_guest_write_nothing_of_the_owner(
     school_courses: Path, tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    await on_discord(school_courses, tmp_path, essential_cells(DISCORD), figure)
+    assert await on_discord(school_courses, tmp_path, essential_cells(DISCORD), figure) == []
 
 
 @pytest.mark.parametrize("extent", EXTENTS)
 async def test_nothing_of_another_tenant_is_written_on_discord(
     school_courses: Path, tmp_path: Path, extent: str, figure: Callable[[str], None]
 ) -> None:
-    await on_discord(school_courses, tmp_path, chosen(extent, DISCORD), figure)
+    assert await on_discord(school_courses, tmp_path, chosen(extent, DISCORD), figure) == []
 
 
 @pytest.mark.parametrize("extent", EXTENTS)
 async def test_nothing_of_another_tenant_is_written_on_slack(
     school_courses: Path, tmp_path: Path, extent: str, figure: Callable[[str], None]
 ) -> None:
-    some = chosen(extent, SLACK)
-    async with slack_house(school_courses, tmp_path, some) as house:
-        findings, own = await tried(SlackActs(house), house, some)
-    check("Slack", findings, own, some, figure)
+    assert await on_slack(school_courses, tmp_path, chosen(extent, SLACK), figure) == []
 
 
 def chosen(extent: str, platform: str) -> list[Cell]:
@@ -78,11 +114,21 @@ def chosen(extent: str, platform: str) -> list[Cell]:
 
 async def on_discord(
     school_courses: Path, folder: Path, some: Sequence[Cell], figure: Callable[[str], None]
-) -> None:
+) -> list[str]:
+    """Try cells on Discord, and return what is wrong."""
     async with discord_house(school_courses, folder, some) as house:
         house.bot.passes_over = True  # what is delivered again is answered twice
         findings, own = await tried(DiscordActs(house), house, some)
-    check("Discord", findings, own, some, figure)
+    return wrong("Discord", findings, own, some, figure)
+
+
+async def on_slack(
+    school_courses: Path, folder: Path, some: Sequence[Cell], figure: Callable[[str], None]
+) -> list[str]:
+    """Try cells on Slack, and return what is wrong."""
+    async with slack_house(school_courses, folder, some) as house:
+        findings, own = await tried(SlackActs(house), house, some)
+    return wrong("Slack", findings, own, some, figure)
 
 
 async def tried(
@@ -93,6 +139,7 @@ async def tried(
     While one acts, no row of any other tenant may change.
     """
     await prepare(acts, house, acts.open_form)
+    acts.waits_for_words = False  # what is shown, or is not any more, is another matrix's
     findings, written = Findings(), 0
     for tenant in dict.fromkeys(lane.tenant for lane in house.lanes):
         house.aside = tenant
@@ -124,19 +171,22 @@ async def settled(stored: Stored) -> list[str]:
     return found
 
 
-def check(
+def wrong(
     platform: str,
     findings: Findings,
     own: int,
     some: Sequence[Cell],
     figure: Callable[[str], None],
-) -> None:
+) -> list[str]:
+    """Return rows of others that changed, cells that were silent or not tried; none is right."""
     cells, changes = findings.tried.total(), len(findings.changes)
     figure(
         f"{platform}, writes: {cells:,} cells, {changes} rows of other tenants changed, "
         f"{own:,} rows of their own added"
     )
-    assert not findings.changes, "\n".join(map(str, findings.changes[:50]))
-    assert not findings.silent, "\n".join(map(str, findings.silent))
-    assert cells == len(some)
-    assert own >= cells / 10, "the cells write nothing at all"
+    complaints = [*map(str, findings.changes[:50]), *map(str, findings.silent)]
+    if cells != len(some):
+        complaints.append(f"{cells:,} of {len(some):,} cells were tried")
+    if own < cells / 10:
+        complaints.append("the cells write nothing at all")
+    return complaints

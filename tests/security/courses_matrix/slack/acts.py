@@ -49,7 +49,7 @@ class SlackActs(Asking, Meeting, Setting, Writing):
         await getattr(self, f"_{surface.act}")(lane, surface.what, quiet=quiet, mark=mark)
         if surface.again:
             await self.house.deliver_again(lane.user, sent)
-        wanted = due(cell)
+        wanted = due(cell) if self.waits_for_words else None
         if wanted is not None:  # an edit may follow the first text
             await self._patiently(lambda: self._came(lane, mark, wanted))
 

@@ -29,6 +29,8 @@ class Using:
     def __init__(self, house: SlackHouse) -> None:
         self.house, self.world = house, house.world
         self.witness, self.tenants = house.witness, house.tenants
+        self.waits_for_words = True
+        """Whether a cell is waited for until it shows what is due, and not only until it ends."""
         self.elsewhere: dict[str, UUID] = {}
         """Request ids of turns of other tenants, by course, and of other people."""
         self.planted: dict[str, UUID] = {}
