@@ -64,6 +64,8 @@ class AnswerDraft:
         self.tally = DraftTally(instead_of=instead_of)
         self.text = ""
         """What of it may be shown."""
+        self.names_row = False
+        """Whether the question names a row of a table, and is shown it for that alone."""
         self._ledger = CitationLedger(self.material.chunks)
         self._origin: str | None = None
         """Whose words the text rests on since a line said so; None: the course's."""
@@ -278,6 +280,7 @@ class AnswerDraft:
             is_cited=bool(self._ledger.citations),
             by_model=self.by_model,
             stands_in_book=self.stands_in_book,
+            names_row=self.names_row,
             explains=self._explains(request),
             is_misquoted=bool(self._differences),
             is_foreign=self._asks_about_foreign(request),

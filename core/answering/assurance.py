@@ -132,6 +132,8 @@ class Circumstances:
     """Whether a language model wrote it."""
     stands_in_book: bool
     """Whether a quote was given and found."""
+    names_row: bool
+    """Whether the question names a row of a table, and is shown it for that alone."""
     explains: bool
     """Whether the reader only wants to know about that quote."""
     is_misquoted: bool
@@ -161,7 +163,7 @@ class Circumstances:
         doubted = doubted or not self.is_answerable or self.is_foreign
         if self.stands_in_book or tally.released:
             doubted = doubted or tally.supported_share < WELL_SUPPORTED
-        if self.stands_in_book and outcome is Outcome.ABSTAINED:
+        if (self.stands_in_book or self.names_row) and outcome is Outcome.ABSTAINED:
             return Outcome.PARTIAL
         return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
 

@@ -38,6 +38,7 @@ from core.errors import (
     VectorIndexError,
 )
 from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall, Revision
+from core.generation.passages.scoring import names_row
 from core.generation.times import AnswerTimes
 from core.grounding import wording
 from core.grounding.citations import presentable
@@ -420,7 +421,12 @@ class Pipeline:
         has_evidence = context.asked.score_threshold is None and context.retrieval.evidence
         is_near = bool(has_evidence) and is_close(signals, context.mark)
         may_answer = self._is_answerable(context, draft) or is_near
-        return draft.stands_in_book or (may_answer and best is not Outcome.ABSTAINED)
+        if draft.stands_in_book or (may_answer and best is not Outcome.ABSTAINED):
+            return True
+        found = context.retrieval
+        chunks, question = draft.material.chunks, found.question or context.asked.query_text
+        draft.names_row = names_row(question, chunks, found.encode_terms)
+        return draft.names_row
 
     async def _paragraphs(self, context: AnswerContext) -> Sequence[Excerpt]:
         """Return what a model reads of the evidence; the excerpts where there is no more."""
@@ -444,14 +450,18 @@ def _said_by_staff(context: AnswerContext) -> Iterator[Excerpt]:
 
 
 def _note_failure(context: AnswerContext, draft: AnswerDraft, error: GenerationError) -> None:
-    logger.warning("%s failed, the fallback writes: %s", draft.author, error)
+    logger.warning(
+        "the model %s failed, the book's own sentences stand in: %s", draft.author, error
+    )
     too_dear = isinstance(error, TokenLimitReached)
     context.notices.append(text("notice-too-dear") if too_dear else text("notice-model-failed"))
 
 
 def _note_emptiness(context: AnswerContext, draft: AnswerDraft, why: Emptiness) -> None:
     level = logging.INFO if why is Emptiness.REFUSED else logging.WARNING
-    logger.log(level, "%s failed, the fallback writes: %s", draft.author, why)
+    logger.log(
+        level, "the model %s failed, the book's own sentences stand in: %s", draft.author, why
+    )
     context.in_vain += draft.tally.dropped
 
 

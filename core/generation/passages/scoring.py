@@ -13,7 +13,7 @@ from core.generation.base import GenerationTask
 from core.generation.passages.definitions import gives_definition, terms_of_entry
 from core.generation.passages.inquiry import Inquiry
 from core.generation.passages.numbers import AskedNumbers, asked_numbers
-from core.generation.passages.pieces import ENTRY, LAID_OUT, TABLE, Piece
+from core.generation.passages.pieces import ENTRY, LAID_OUT, TABLE, Piece, cut
 from core.models import QuoteLocation, RetrievedChunk
 
 MEANING = 0.7
@@ -33,6 +33,8 @@ MOSTLY = 0.5
 """Share of the question's terms, by rarity, that an entry's term must be of to be named by it."""
 AHEAD = 0.08
 """By how much a table's score by words must exceed that of all prose, so that it may answer."""
+BESIDE_ROW = 2
+"""Words of a question that its row need not have: two in "How much is the exam worth?"."""
 _RULE = "|-: "
 """What the line below a table's head is made of."""
 KNOWN = 1.2
@@ -80,6 +82,38 @@ async def rank(
 def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
     """Return whether a text with these terms adds next to nothing to one already said."""
     return any(len(terms & other) >= SAME * max(1, len(terms)) for other in said)
+
+
+def names_row(
+    question: str, evidence: Sequence[RetrievedChunk], encode_terms: Callable[[str], Sequence[int]]
+) -> bool:
+    """Return whether a question has all words of the first cell of a table's row, and few others.
+
+    What else it asks may be the table's own, or its heading's.
+    """
+    asked = frozenset(encode_terms(question))
+    return any(
+        _names_row_of(piece.quote, asked, evidence[piece.chunk_number].headings, encode_terms)
+        for piece in cut(evidence)
+        if piece.kind == TABLE
+    )
+
+
+def _names_row_of(
+    table: str,
+    asked: frozenset[int],
+    headings: Sequence[str],
+    encode_terms: Callable[[str], Sequence[int]],
+) -> bool:
+    head, rows = _lines(table)
+    around = frozenset(encode_terms(" ".join((*headings, head))))
+    for row in rows:
+        label = frozenset(encode_terms(row.strip("| ").partition("|")[0]))
+        if label and label <= asked:
+            rest = asked - label - around - frozenset(encode_terms(row))
+            if len(rest) <= BESIDE_ROW:
+                return True
+    return False
 
 
 def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -> list[Scored]:
@@ -138,6 +172,13 @@ def _defines(piece: Piece, task: GenerationTask, inquiry: Inquiry) -> bool:
     """Return whether a sentence, entry or row of a table says what a term asked for is."""
     if piece.kind == ENTRY and _is_named(piece.quote, task, inquiry):
         return True
+    if piece.kind == TABLE and _names_row_of(
+        piece.quote,
+        frozenset(task.encode_terms(task.question)),
+        task.evidence[piece.chunk_number].headings,
+        task.encode_terms,
+    ):
+        return True
     if piece.kind == TABLE and inquiry.defines:
         names = (line.strip("| ").partition("|")[0] for line in piece.quote.split("\n"))
         return any(frozenset(task.encode_terms(name)) == inquiry.defines for name in names)
@@ -160,11 +201,16 @@ def _rows(table: str, encode_terms: Callable[[str], Sequence[int]]) -> list[froz
 
     A long table has more words than any sentence, and they do not stand together.
     """
+    head, rows = _lines(table)
+    return [frozenset(encode_terms(f"{head} {row}")) for row in rows]
+
+
+def _lines(table: str) -> tuple[str, list[str]]:
+    """Return the head of a table in Markdown, with what announces it, and its rows."""
     lines = [line for line in table.split("\n") if line.strip()]
     first = next((n for n, line in enumerate(lines) if line.lstrip().startswith("|")), 0)
-    head = " ".join(lines[: first + 1])
     rows = [line for line in lines[first + 1 :] if set(line) - set(_RULE)]
-    return [frozenset(encode_terms(f"{head} {row}")) for row in rows]
+    return " ".join(lines[: first + 1]), rows
 
 
 def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
