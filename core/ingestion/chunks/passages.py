@@ -14,7 +14,7 @@ from core.ingestion.chunks.chunking import (
     Section,
     chunk_document,
 )
-from core.ingestion.document import ParsedDocument
+from core.ingestion.document import BlockKind, ParsedDocument
 from core.models import Chunk, Course, is_on_site
 from core.storage.catalogue import DocumentRecord, SectionRecord
 
@@ -92,7 +92,10 @@ def course_document(
 
 
 def _title(place: Placement, parsed: ParsedDocument, chunked: ChunkedDocument) -> str:
-    headings = (section.path[0] for section in chunked.sections if section.path)
+    first = next((block for block in parsed.blocks if block.kind is BlockKind.HEADING), None)
+    is_of_slide = first is not None and "slide" in first.locator and first.level > 1
+    paths = () if is_of_slide else (section.path for section in chunked.sections)
+    headings = (path[0] for path in paths if path)
     stem = place.source_file.rstrip("/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
     for title in (place.title, parsed.title, next(headings, None), stem):
         if title and title.strip():

@@ -265,6 +265,7 @@ FORMATS: Sequence[Format] = (
         is_text=False,
         noun="PowerPoint file",
         places=("slide",),
+        version=2,
     ),
     Format(
         "notebook",

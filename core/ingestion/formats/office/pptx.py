@@ -53,6 +53,8 @@ _SIGN_SHAPES = {
 """The number formats of Word by the names that PowerPoint gives them."""
 _SIGN_FRAMES = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "- {}"}
 _GRAPHICS = {"chart": "chart", "chartex": "chart", "ole": "embedded object", "diagram": "diagram"}
+_NOTES = "Speaker notes:"
+"""How a paragraph begins that no slide shows."""
 _OVERLAP = 0.4
 """The share of the smaller of two shapes that may overlap where one stands below the other."""
 
@@ -61,7 +63,7 @@ def parse_pptx(data: bytes) -> ParsedDocument:
     """Return the shown slides in order; each block has the number of its slide.
 
     A slide's title is a heading, "Slide 4" where it has none; the lines of its body are list
-    items, and its speaker notes are paragraphs that begin with "Notes:". Hidden slides, hidden
+    items, and its speaker notes are paragraphs that say so. Hidden slides, hidden
     shapes, shapes outside the slide, struck text and text of at most 1.5 points are left out.
 
     Raises:
@@ -138,7 +140,7 @@ class _Slides:
                 yield from self._shape(shape)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
             for _, line, _ in self._text(notes, is_body=False):
-                yield BlockKind.PARAGRAPH, f"Notes: {line.removeprefix('- ')}", 0
+                yield BlockKind.PARAGRAPH, f"{_NOTES} {line.removeprefix('- ')}", 0
         for link in slide.part.rels.values():
             if not link.is_external and link.reltype.endswith("/comments"):
                 for comment in _comments(link.target_part.blob):

@@ -164,7 +164,7 @@ def test_slides_have_a_title_list_items_and_notes() -> None:
         Block(BlockKind.HEADING, "Demand", 2, locator={"slide": 2}),
         Block(BlockKind.LIST_ITEM, "- falls", 1, locator={"slide": 2}),
         Block(BlockKind.LIST_ITEM, "- as price rises", 1, locator={"slide": 2}),
-        Block(BlockKind.PARAGRAPH, "Notes: Draw the curve.", locator={"slide": 2}),
+        Block(BlockKind.PARAGRAPH, "Speaker notes: Draw the curve.", locator={"slide": 2}),
     ]
 
 

@@ -12,8 +12,10 @@ from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
+from core.ingestion.chunks.passages import Placement, course_document
 from core.ingestion.document import Block, BlockKind, ParsedDocument
 from core.ingestion.formats.office.pptx import parse_pptx
+from core.models import Course
 
 _DECLARED = " ".join(
     f'xmlns:{prefix}="{uri}"'
@@ -27,7 +29,8 @@ _DECLARED = " ".join(
         "dgm": "http://schemas.openxmlformats.org/drawingml/2006/diagram",
     }.items()
 )
-_TITLE_ONLY, _BLANK = 5, 6
+_TITLE_SLIDE, _TITLE_ONLY, _BLANK = 0, 5, 6
+COURSE = Course(course_id="rivers", title="Rivers")
 
 
 def deck(build: Callable[[Any], object], layout: int = _BLANK) -> ParsedDocument:
@@ -102,6 +105,32 @@ def test_members_of_a_group_stay_together_in_their_order() -> None:
             group.add_textbox(*map(Inches, (1, top, 2, 1))).text_frame.text = text
 
     assert texts(build)[1:] == ["first", "second", "last"]
+
+
+@pytest.mark.parametrize(
+    ("first", "named", "title"),
+    [
+        (_TITLE_ONLY, "", "week2"),
+        (_TITLE_SLIDE, "", "Weirs"),
+        (_TITLE_ONLY, "Rivers, week 2", "Rivers, week 2"),
+    ],
+    ids=["neither", "a title slide", "properties"],
+)
+def test_a_deck_is_not_called_by_the_first_of_its_slides(
+    first: int, named: str, title: str
+) -> None:
+    presentation = pptx.Presentation()
+    presentation.core_properties.title = named
+    for layout, heading in ((first, "Weirs"), (_TITLE_ONLY, "Locks")):
+        slide = presentation.slides.add_slide(presentation.slide_layouts[layout])
+        slide.shapes.title.text = heading
+        box(slide, "Water falls over it.", 1, 4)
+    target = BytesIO()
+    presentation.save(target)
+    place = Placement("decks/week2.pptx", "decks")
+    document = course_document(COURSE, place, parse_pptx(target.getvalue()), "")
+    assert document.record.title == title
+    assert {chunk.page_title for chunk in document.chunks} == {title}
 
 
 def test_a_slide_without_a_title_is_named_by_its_number() -> None:
