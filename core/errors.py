@@ -11,7 +11,8 @@ BotError                  .user_message: one safe sentence for the reader
 │   │   StoreError (StoreRefused, StoreDamaged, StoreDataError, StoreUnwritable)
 │   └── NoRoom (IndexFull)
 ├── IngestionError        the owner of the document
-│   ├── UnsupportedDocument (permanent; ProgramMissing) · SourceUnavailable (transient)
+│   ├── UnsupportedDocument (permanent; ProgramMissing, EmptyDocument) ·
+│   │   SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
 ├── UnusableBackup        the operator: a backup's file is no good
 ├── DeliveryError         the platform refused the message, for now or for good
@@ -193,6 +194,10 @@ class UnsupportedDocument(IngestionError):
 
 class ProgramMissing(UnsupportedDocument):
     """This document cannot be read without a program that is not on this machine."""
+
+
+class EmptyDocument(UnsupportedDocument):
+    """This document has nothing that could be read."""
 
 
 class SourceUnavailable(IngestionError):

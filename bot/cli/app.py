@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = app(arguments, prog_name="glossator", standalone_mode=False)
     except typer.TyperException as error:
-        return _usage(error)
+        return _usage(error, sys.argv[1:] if arguments is None else arguments)
     except (typer.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED
     except BotError as error:
@@ -85,14 +85,16 @@ def _complain(sentence: str) -> None:
     tell(on_one_line(f"glossator: {sentence}"), "ERROR")
 
 
-def _usage(error: typer.TyperException) -> int:
+def _usage(error: typer.TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message()
+    file = next((one for one in arguments if one.startswith("-") and os.path.lexists(one)), None)
     if message.startswith("Usage:"):  # a group without its command shows its help
         print(message, file=sys.stderr)
     elif message:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "glossator"
-        print(on_one_line(f"glossator: {sentence_of_usage(message, command)}"), file=sys.stderr)
+        sentence = sentence_of_usage(message, command, file)
+        print(on_one_line(f"glossator: {sentence}"), file=sys.stderr)
     return error.exit_code
 
 

@@ -76,13 +76,16 @@ _SESSION = ("session", "'glossator sessions list' lists yours")
 _VERIFIED = ("verified answer", "'glossator verified list COURSE' lists them")
 
 
-def sentence_of_usage(message: str, command: str) -> str:
+def sentence_of_usage(message: str, command: str, file: str | None = None) -> str:
     """Return what is said of a command line that cannot be understood, and where to read on.
 
     Args:
         message: What the library says of it.
         command: What was typed up to there, such as `glossator ask`.
+        file: What was typed that begins as an option does, and is a file or folder.
     """
+    if file is not None:
+        return f"{file} begins as an option does: write ./{file} for the file of that name."
     sentence = " ".join(message.split()).replace("Value error, ", "")
     if _NO_UUID.search(sentence):
         thing, where = _VERIFIED if " verified" in command else _SESSION

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from core.embeddings.base import Embedder, SentenceEmbedder
 from core.errors import (
+    EmptyDocument,
     IngestionError,
     NoRoom,
     ProgramMissing,
@@ -295,8 +296,9 @@ class Ingestion:
             text = await document.parse()
             parsed = course_document(course, place, text, f"{_readers()[text.format]}:{state}")
         except IngestionError as error:
-            if isinstance(error, ProgramMissing) and before is None:
-                account.left_out.append(LeftOut(name, str(error), is_missed=True))
+            if isinstance(error, ProgramMissing | EmptyDocument) and before is None:
+                is_missed = isinstance(error, ProgramMissing)
+                account.left_out.append(LeftOut(name, str(error), is_missed=is_missed))
                 return
             stays = "; its earlier text stays" if before else ""
             plan.fail(account, name, f"{error}{stays}")

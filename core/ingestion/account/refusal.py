@@ -8,7 +8,6 @@ from core.ingestion.report import IngestReport
 from core.storage.ingest_accounts import LeftOutGroup
 
 _REASONS_NAMED = 3
-_NOTHING = "There is nothing to ingest: no source that was named has a file to read."
 
 
 class IngestionRefused(IngestionError):
@@ -22,8 +21,12 @@ class IngestionRefused(IngestionError):
     def says_all(self) -> bool:
         """Whether the sentence names every file that could not be read."""
         report = self.report
-        few = len(report.failed) <= _REASONS_NAMED
-        return few and not report.left_out and not report.warnings and not report.share.read
+        named = report.failed or report.left_out
+        is_all = not (report.failed and report.left_out) and not any(
+            left.is_missed for left in report.left_out
+        )
+        few = len(named) <= _REASONS_NAMED
+        return few and is_all and not report.warnings and not report.share.read
 
 
 def refuse_emptied(emptied: Mapping[str, int], report: IngestReport) -> None:
@@ -66,7 +69,11 @@ def _nothing(report: IngestReport, has_text: bool) -> str:
     if not reasons:
         groups = grouped([left for left in report.left_out if left.is_missed], _REASONS_NAMED)
         reasons = [f"{g.files:,} {_kind(g)} ({g.reason})" for g in groups]
-    sentence = f"There is nothing to ingest: {'; '.join(reasons)}." if reasons else _NOTHING
+    if not reasons:
+        reasons = [f"{left.path}: {left.reason}" for left in report.left_out[:_REASONS_NAMED]]
+    if not reasons:
+        reasons = [f"no file to read in {', '.join(one.source for one in report.accounts)}"]
+    sentence = f"There is nothing to ingest: {'; '.join(reasons)}."
     if not has_text:
         return sentence
     stays = f"The earlier text stays; 'glossator courses remove {report.course}' deletes it."

@@ -13,6 +13,8 @@ from core.ingestion.sites.page_files import reading_order
 
 _OF_VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 """Folders; in a work tree or a submodule of git, `.git` is a file that leads to one."""
+_OF_OUR_DATA = ("glossator.db", "pseudonym.key")
+"""Files of which a data folder of ours has one, whatever it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Survey:
 def survey(folder: Path) -> Survey:
     """Return all files below `folder`; symbolic links to folders are not followed.
 
-    What a version control keeps there for itself is no file of the source.
+    What a version control keeps there for itself is no file of the source, and neither is our data.
     """
     seen = _Walk(folder.resolve())
     seen.go()
@@ -60,7 +62,7 @@ class _Walk:
         for parent, folders, files in os.walk(self.root, onerror=self._closed):
             at = Path(parent).relative_to(self.root).as_posix()
             at = "" if at == "." else at
-            folders[:] = [name for name in folders if name not in _OF_VERSION_CONTROL]
+            folders[:] = [name for name in folders if not _is_kept_by_tools(Path(parent, name))]
             files = [name for name in files if name not in _OF_VERSION_CONTROL]
             reason = self.foreign_folders.get(at)
             if reason is None:
@@ -103,6 +105,12 @@ class _Walk:
             self.left_out.append(missed(path, unfit))
         else:
             self.files.append(path)
+
+
+def _is_kept_by_tools(folder: Path) -> bool:
+    """Return whether a version control or we ourselves keep a folder next to the course."""
+    is_ours = any(os.path.isfile(folder / name) for name in _OF_OUR_DATA)
+    return is_ours or folder.name in _OF_VERSION_CONTROL
 
 
 def _unfit(root: Path, path: Path) -> str | None:

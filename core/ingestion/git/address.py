@@ -8,8 +8,13 @@ from core.errors import UnsupportedDocument
 from core.ingestion.web.targets import parse_target
 
 _SCHEMES = ("git+https://", "git+http://")
+_FILE_SCHEME = "git+file:"
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+/-]{0,199}")
 _REF_FORBIDDEN = re.compile(r"\.\.|//|/\.|\.lock(/|$)|[./]$")
+_OF_THIS_MACHINE = (
+    "A repository on this machine is named by its folder, without git+: every file below it is "
+    "read as it is there. By git+ it is fetched from a server: git+https://HOST/PATH@BRANCH#FOLDER."
+)
 _MALFORMED = (
     "A git source is written git+https://HOST/PATH@BRANCH#FOLDER; branch and folder may be left "
     "away, and the folder lies inside of the repository."
@@ -40,6 +45,8 @@ def parse_git_address(name: str) -> GitAddress:
     Raises:
         UnsupportedDocument: it is none of the form above, or carries a user name or password.
     """
+    if name.lower().startswith(_FILE_SCHEME):
+        raise UnsupportedDocument(user_message=_OF_THIS_MACHINE)
     if not name.lower().startswith(_SCHEMES):
         raise UnsupportedDocument(user_message=_MALFORMED)
     bare, _, fragment = name.removeprefix(name[:4]).partition("#")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import SourceUnavailable, UnsupportedDocument
+from core.errors import EmptyDocument, SourceUnavailable, UnsupportedDocument
 from core.ingestion.account.left_out import LeftOut
 from core.ingestion.assets import digest_of_assets
 from core.ingestion.chunks.passages import Placement
@@ -80,6 +80,8 @@ class _File:
         return digest_of(self.data, self.place, self.page.dialect, self.assets, *facts)
 
     async def parse(self) -> ParsedDocument:
+        if not self.data.strip():
+            raise EmptyDocument("is empty")
         page = self.page
         return await self.reader.sandbox.parse(
             ParseJob(

@@ -99,7 +99,7 @@ def test_wrong_usage_ends_with_2(
     [
         (["ingest", "absent.md"], ["absent.md"]),
         (["ingest", "absent-*.md"], ["absent-*.md"]),
-        (["ingest", "empty"], ["nothing to ingest"]),
+        (["ingest", "empty"], ["nothing to ingest: no file to read in", "/empty."]),
         (["ingest", "blank.md"], ["blank.md", "is empty"]),
         (["ingest", "ftp://book.example.org/a.md"], ["ftp://book.example.org/a.md", "http://"]),
         (["ingest", "http://127.0.0.1/a.md"], ["http://127.0.0.1/a.md"]),

@@ -74,13 +74,14 @@ def test_the_second_run_embeds_nothing_and_keeps_the_edition(
 def test_a_piped_run_tells_one_plain_summary(glossator: CommandLine, book: Path) -> None:
     (book / "blank.md").write_text("")
     done = glossator.run("ingest", "arden")
-    assert done.code == Exit.INCOMPLETE
+    assert done.code == Exit.OK
     assert "\x1b" not in done.out + done.err
     *documents, summary = done.out.splitlines()
-    assert "failed: blank.md: is empty" in documents
+    assert "left out: 1 file (3 of 3 text files were read)" in documents
+    assert documents[-1].split() == ["is", "empty", ".", ".md", "1", "blank.md"]
     assert "added: lamp.md (3 chunks)" in documents
     assert re.fullmatch(
-        r"arden: 3 added, 0 changed, 0 removed, 0 unchanged, 1 failed, 0 left out; "
+        r"arden: 3 added, 0 changed, 0 removed, 0 unchanged, 0 failed, 1 left out; "
         r"(\d+) chunks, \1 embedded, [\d.]+ s",
         summary,
     )
@@ -155,6 +156,27 @@ def test_what_changed_and_what_went_is_named(glossator: CommandLine, book: Path)
     assert "kerosene" in glossator.here("ask", "What does the lamp burn?").out
 
 
+def test_a_file_that_begins_as_an_option_does_is_named_with_its_folder(
+    glossator: CommandLine, book: Path
+) -> None:
+    write_files(glossator.folder, {"-x.md": "# The quay\n\nThe quay is made of granite.\n"})
+    done = glossator.here("ingest", "-x.md")
+    assert (done.code, "write ./-x.md" in done.sentence) == (Exit.USAGE, True)
+    assert glossator.here("ingest", "./-x.md").code == Exit.OK
+
+
+def test_our_own_data_is_no_part_of_a_folder_that_it_lies_in(
+    glossator: CommandLine, book: Path
+) -> None:
+    inside = glossator.knowing(GLOSSATOR_DATA_DIR=str(book / "own"))
+    (book / "own").mkdir(mode=0o700)
+    (book / "own" / "models").symlink_to((glossator.data / "models").resolve())
+    for _ in range(2):
+        told = inside.here("ingest", "arden", "--json").json
+        assert told["left_out"] == []
+        assert told["text_files"] == {"read": 3, "of": 3}
+
+
 def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
     glossator: CommandLine, book: Path
 ) -> None:
@@ -190,14 +212,14 @@ def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
 def test_the_share_is_a_setting_and_failed_documents_count_as_not_read(
     glossator: CommandLine, book: Path
 ) -> None:
-    write_files(book, {f"{n}.md": "" for n in range(4)})
+    write_files(book, {f"{n}.pdf": "no PDF" for n in range(4)})
     assert glossator.here("ingest", "arden").code == 65
     assert glossator.setting(INGEST__LEAST_SHARE="0.4").here("ingest", "arden").code == 3
     assert glossator.setting(INGEST__LEAST_SHARE="0").here("ingest", "arden").code == 3
-    (book / "0.md").unlink()
+    (book / "0.pdf").unlink()
     assert glossator.here("ingest", "arden").code == 3
     for n in range(1, 4):
-        (book / f"{n}.md").unlink()
+        (book / f"{n}.pdf").unlink()
     assert glossator.here("ingest", "arden").code == 0
 
 
@@ -231,10 +253,10 @@ def test_a_bad_document_is_named_and_the_rest_goes_in(glossator: CommandLine, bo
 
 
 def test_file_names_cannot_steer_the_terminal(glossator: CommandLine, book: Path) -> None:
-    write_files(book, {"\x1b]0;owned\x07.md": ""})
+    write_files(book, {"\x1b]0;owned\x07.pdf": "no PDF"})
     done = glossator.here("ingest", "arden")
     assert done.code == Exit.INCOMPLETE
-    assert r"failed: \x1b]0;owned\x07.md: is empty" in done.out
+    assert r"failed: \x1b]0;owned\x07.pdf: is " in done.out
     assert "\x1b" not in done.out
 
 

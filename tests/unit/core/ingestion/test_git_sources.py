@@ -118,6 +118,12 @@ def test_an_address_that_may_mean_something_else_is_refused(name: str) -> None:
     assert "secret" not in refused.value.user_message
 
 
+def test_a_repository_on_this_machine_is_named_by_its_folder() -> None:
+    with pytest.raises(UnsupportedDocument) as refused:
+        parse_git_address("git+file:///home/ann/book")
+    assert "is named by its folder, without git+" in refused.value.user_message
+
+
 # --- what is fetched -----------------------------------------------------------------------
 
 

@@ -364,14 +364,23 @@ async def test_sources_that_are_the_whole_course_replace_all_of_it(library: Libr
 
 
 async def test_bad_documents_are_named_and_the_rest_goes_in(library: Library) -> None:
-    bad = {"broken.pdf": b"%PDF-1.7 broken", "empty.md": b"", "noise.txt": bytes(range(256)) * 40}
+    bad = {"broken.pdf": b"%PDF-1.7 broken", "noise.txt": bytes(range(256)) * 40}
     library.write(bad)
     report = await library.ingest("book")
     assert sorted(report.added) == sorted(BOOK)
     assert sorted(failures(report)) == sorted(bad)
-    assert failures(report)["empty.md"] == "is empty"
     again = await library.ingest("book")
     assert (again.generation, sorted(failures(again))) == (report.generation, sorted(bad))
+
+
+async def test_an_empty_file_is_left_out_and_no_failure(library: Library) -> None:
+    library.write({"empty.md": b"", "blank.txt": b" \n"})
+    report = await library.ingest("book")
+    assert failures(report) == {}
+    assert {one.path: (one.reason, one.is_missed) for one in report.left_out} == {
+        "blank.txt": ("is empty", False),
+        "empty.md": ("is empty", False),
+    }
 
 
 async def test_a_document_that_breaks_later_keeps_its_earlier_text(library: Library) -> None:
@@ -388,7 +397,7 @@ async def test_nothing_to_ingest_is_one_sentence(library: Library) -> None:
     (library.folder / "nothing").mkdir()
     for name, words in (
         ("blank", "a.md: is empty; b.md: is empty."),
-        ("nothing", "has a file to read."),
+        ("nothing", f"no file to read in {(library.folder / 'nothing').resolve()}."),
     ):
         with pytest.raises(IngestionError) as refused:
             await library.ingest(name)
