@@ -30,7 +30,7 @@ class Footnote:
     """The page's title and the path of headings, without addresses."""
     locator: str
     """The page, slide, cell or time, such as `p. 3` or `1:05`, and whether its text was recognised
-    from a scan; empty where there is nothing of it."""
+    from a scan or is not the course's own; empty where there is nothing of it."""
     url: str | None
     """Where it can be read; None for a course that is not published."""
     file: str
@@ -70,6 +70,8 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
     ]
     if chunk.is_recognised:
         locators.append(text("answer-recognised"))
+    if not chunk.is_trusted:
+        locators.append(text("answer-not-own"))
     return Footnote(
         markers=(),
         title=plain_formulas(prose_without_links(" › ".join(path.values()))),

@@ -41,6 +41,15 @@ def test_the_place_of_a_scanned_page_says_that_its_text_was_recognised(
         assert place_in_book(chunk(metadata={"page": 3, "recognised": 1})).locator == locator
 
 
+@pytest.mark.parametrize(
+    ("language", "locator"),
+    [("en", "p. 3 · not the course's own"), ("de", "S. 3 · nicht vom Kurs selbst")],
+)
+def test_the_place_in_a_source_that_others_can_write_says_so(language: str, locator: str) -> None:
+    with use_locale(language):
+        assert place_in_book(chunk(metadata={"page": 3, "untrusted": 1})).locator == locator
+
+
 def test_citations_of_one_place_share_a_footnote() -> None:
     book = chunk(state=ChunkState.RETURNED)
     quotes = [part.rstrip(".") for part in book.content_text.split(". ")]
