@@ -99,6 +99,17 @@ def tell(message: str, level: str = "INFO") -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+def tell_progress(message: str) -> None:
+    """Print how far some work is; at a terminal, in place of what was printed so before.
+
+    An empty message ends it: at a terminal, nothing of it is left.
+    """
+    if sys.stderr.isatty() and wanted_log_format() != "json":
+        print(f"{_CLEARED}{message}", end="\r", file=sys.stderr, flush=True)
+    elif message:
+        tell(message)
+
+
 def _on_one_line(text: str) -> str:
     """Return a text whose line breaks and control characters are written out."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -114,4 +125,6 @@ def _is_not_said(record: logging.LogRecord) -> bool:
     return not any(getattr(record, name, False) for name in SAID_IN_ANSWER)
 
 
+_CLEARED = "\r\x1b[2K"
+"""Empties the line of a terminal; what is logged next is written over it."""
 _OURS = frozenset({"bot", "adapters", "core", "migrations"})

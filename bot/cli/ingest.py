@@ -304,7 +304,7 @@ class _Lines:
         if self._quiet or moment - self._last < _SECONDS_BETWEEN_LINES:
             return
         self._last = moment
-        line = f"{stage}: {done} of {total}"
+        line = f"{_UNITS[stage]}: {done} of {total}"
         if (timed := done - before) >= _ENOUGH_DONE:
             left = (moment - began) / timed * (total - done)
             line += f", about {left:.0f} s left"

@@ -13,6 +13,7 @@ from bot.course_file import read_course_file
 from bot.handbook import ingest_handbook
 from bot.health.monitoring import Monitoring, serving
 from bot.keyring.keys import NAMES as KEYS
+from bot.log import tell_progress
 from bot.process.bot import Bot
 from bot.process.collecting import leave_in_peace
 from bot.process.startup import (
@@ -95,7 +96,8 @@ async def _run(
     async def steadily(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) -> Result:
         return await once_there(engine, step, stop)
 
-    starting = Starting(announce, watch.begin_with if watch is not None else lambda _: None)
+    show = watch.begin_with if watch is not None else lambda _: None
+    starting = Starting(announce, show, tell_progress)
     starting.begin("opening the database and the index")
     async with AsyncExitStack() as running:
         async with starting.told():

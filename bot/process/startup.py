@@ -29,16 +29,22 @@ class Starting:
     """What a start is doing at the moment; it is told again and again while that takes long."""
 
     def __init__(
-        self, announce: Callable[[str], None], show: Callable[[str], None] = lambda _: None
+        self,
+        announce: Callable[[str], None],
+        show: Callable[[str], None] = lambda _: None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         """Prepare to tell.
 
         Args:
-            announce: Is called with a line, now and then.
+            announce: Is called with a line about what takes long from the outset.
             show: Is called with what is done, whenever that changes.
+            progress: Is called with a line now and then, if there is something new, and with an
+                empty one at the end; None: `announce` is.
         """
         self._announce = announce
         self._show = show
+        self._progress = progress or (lambda line: announce(line) if line else None)
         self._doing = ""
 
     def begin(self, doing: str) -> None:
@@ -58,18 +64,25 @@ class Starting:
 
     @asynccontextmanager
     async def told(self) -> AsyncIterator[None]:
-        """Tell every few seconds what is done, until the block is left."""
+        """Tell every few seconds what is done if that is new, until the block is left."""
+
+        said = ""
 
         async def tell() -> None:
+            nonlocal said
             while True:
                 await asyncio.sleep(_SAID_EVERY)
-                self._announce(f"Starting: {self._doing} ...")
+                if said != self._doing:
+                    said = self._doing
+                    self._progress(f"Starting: {said} ...")
 
         telling = asyncio.create_task(tell())
         try:
             yield
         finally:
             telling.cancel()
+            if said:
+                self._progress("")
 
 
 _READING = {"reading": ("reading", "pages"), "embedding": ("embedding", "chunks")}

@@ -12,6 +12,9 @@ from core.storage.catalogue import Catalogue
 from core.text.sentences import Span
 
 _BATCH = 256
+"""Texts that a service is sent at a time."""
+_SENTENCES_BATCH = 32
+"""Texts that are embedded here at a time: how far that is is told after each."""
 _FLOAT = 4
 
 Report = Callable[[int, int], None]
@@ -37,7 +40,9 @@ async def embed_cached(
         return [row.astype("<f4").tobytes() for row in vectors]
 
     keys = [hashlib.sha256(text.encode()).digest() for text in texts]
-    known, computed = await _cached(catalogue, embedder.name, keys, texts, compute, progress)
+    known, computed = await _cached(
+        catalogue, embedder.name, keys, texts, compute, progress, size=_BATCH
+    )
     return _matrix(known, embedder.dimensions), computed
 
 
@@ -61,7 +66,9 @@ async def embed_sentences_cached(
     named = (f"{text}\0{own}" for text, own in zip(texts, map(_plain, spans), strict=True))
     keys = [hashlib.sha256(name.encode()).digest() for name in named]
     model = f"{embedder.name}+sentences"
-    known, computed = await _cached(catalogue, model, keys, texts, compute, progress)
+    known, computed = await _cached(
+        catalogue, model, keys, texts, compute, progress, size=_SENTENCES_BATCH
+    )
     size = embedder.dimensions * _FLOAT
     return _matrix(known, embedder.dimensions), [data[size:] for data in known], computed
 
@@ -73,6 +80,8 @@ async def _cached(
     texts: Sequence[str],
     compute: Callable[[Sequence[int]], Awaitable[list[bytes]]],
     progress: Report,
+    *,
+    size: int,
 ) -> tuple[list[bytes], int]:
     """Return what is remembered or computed for each key, and how many were computed.
 
@@ -82,8 +91,8 @@ async def _cached(
     missing = {key: place for place, key in enumerate(keys) if key not in known}
     # Texts of like length go into one batch: little is spent on padding.
     pending = sorted(missing.items(), key=lambda item: len(texts[item[1]]))
-    for start in range(0, len(pending), _BATCH):
-        batch = pending[start : start + _BATCH]
+    for start in range(0, len(pending), size):
+        batch = pending[start : start + size]
         values = await compute([place for _, place in batch])
         computed = {key: value for (key, _), value in zip(batch, values, strict=True)}
         await catalogue.remember_vectors(model, computed)

@@ -77,10 +77,17 @@ async def test_a_start_that_takes_long_says_what_it_does(monkeypatch: pytest.Mon
     async with starting.told():
         starting.read("reading", 12, 25)
         async with asyncio.timeout(5):
+            while not said:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        starting.read("embedding", 1, 300)
+        async with asyncio.timeout(5):
             while len(said) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
-        starting.read("embedding", 1, 300)
-    assert said[:2] == ["Starting: reading the handbook, 12 of 25 pages ..."] * 2
+    assert said == [
+        "Starting: reading the handbook, 12 of 25 pages ...",
+        "Starting: embedding the handbook, 1 of 300 chunks ...",
+    ]
     assert shown[-1] == "embedding the handbook, 1 of 300 chunks"
     told = len(said)
     await asyncio.sleep(0.1)
