@@ -1,5 +1,6 @@
 """A playground that is started again knows its place again, and nothing of it is the operator's."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ from core.access.tenants import Tenant
 from core.errors import ConfigurationError
 from core.storage.database import create_engine, dispose
 from tests.books import COVERED, COVERED_FACT
-from tests.command_line import copy_tree, the_operators_own
+from tests.command_line import CommandLine, copy_tree, the_operators_own
 from tests.wire import discord_bot, slack_bot
 from tests.wire.grants import give
 from tests.wire.playground.running import Playground
@@ -58,6 +59,11 @@ def tables_of(data: Path) -> list[str]:
         return list(db.iterdump())
 
 
+def embedded_in(data: Path) -> set[bytes]:
+    with closing(sqlite3.connect(data / "glossator.db")) as db:
+        return {key for (key,) in db.execute("SELECT key FROM cached_vectors")}
+
+
 @pytest.mark.essential
 async def test_the_operators_own_courses_answer_at_every_start_and_stay_as_they_were(
     one_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -81,6 +87,25 @@ async def test_the_operators_own_courses_answer_at_every_start_and_stay_as_they_
             with pytest.raises(ConfigurationError, match="Another playground runs on"):
                 await Playground(data_dir=None).__aenter__()
         assert tables_of(data) == before
+
+
+async def test_the_handbook_that_an_operator_has_not_is_embedded_for_the_copy_once(
+    one_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_tree(one_course, tmp_path / "data")
+    own = CommandLine(tmp_path)
+    done = await asyncio.to_thread(own.run, "courses", "remove", "handbook", "--yes")
+    assert done.code == 0, done.err
+    for name in the_operators_own():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GLOSSATOR_DATA_DIR", str(own.data))
+    monkeypatch.chdir(tmp_path)
+    async with Playground(data_dir=None) as playground:
+        await playground.connected()
+    kept = embedded_in(own.data / "own-playground")
+    assert len(kept) > 300
+    async with Playground(data_dir=None):
+        assert kept <= embedded_in(own.data / "own-playground")
 
 
 async def test_a_playground_answers_from_the_handbook_at_every_start(

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dotenv import dotenv_values
-from sqlalchemy import delete
+from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.backup.restoring import restore
@@ -23,14 +23,15 @@ from bot.process.startup import nobody_runs
 from bot.providers.marks import FILE as MARKS
 from bot.settings import PREFIX, DatabaseSettings, QdrantSettings, Settings
 from bot.wiring import open_services
-from core.errors import ConfigurationError
+from core.errors import ConfigurationError, StoreError
 from core.storage.catalogue import Catalogue
-from core.storage.database import create_engine, dispose, writing
+from core.storage.database import create_engine, dispose, reading, writing
 from core.tables import METADATA
 
 COURSES = frozenset({"courses", "editions", "segments", "documents", "sections", "ingest_accounts"})
 """The tables that say what the courses are."""
 _KEPT = COURSES | {"cached_vectors", "course_changes", "source_checks", "key_ids"}
+_VECTORS = METADATA.tables["cached_vectors"]
 _ELSEWHERE = ("DATA_DIR", "DATABASE__", "QDRANT__", "MONITORING__", "DISCORD__", "SLACK__")
 """What begins like this is about the operator's data or chats, and is not passed on."""
 _BUSY = "Another playground runs on {folder}: stop it first."
@@ -57,6 +58,7 @@ async def copy_courses(own: Settings) -> None:
     )
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     await _check_alone(folder)
+    embedded = await _embedded(folder)
     with TemporaryDirectory(dir=folder) as name:
         async with open_services(own, needs_room=False) as opened:
             await back_up(opened, Path(name) / "courses", only=COURSES)
@@ -70,6 +72,9 @@ async def copy_courses(own: Settings) -> None:
         except OSError:  # Windows lets not everybody make links
             shutil.copytree(models, folder / "models")
     async with _opened(folder) as engine:
+        if embedded:
+            async with writing(engine) as db:
+                await db.execute(insert(_VECTORS), embedded)
         catalogue = Catalogue(engine)
         for course, _ in await catalogue.courses():
             await catalogue.set_owner(course.course_id, None)
@@ -91,6 +96,21 @@ async def forget_people(folder: Path) -> None:
             for table in reversed(METADATA.sorted_tables):
                 if table.name not in _KEPT:
                     await db.execute(delete(table))
+
+
+async def _embedded(folder: Path) -> list[dict[str, object]]:
+    """Return the vectors that an earlier copy kept, those of the handbook above all.
+
+    Without them the handbook of a course's owner who has none would be embedded at every start.
+    """
+    if not (folder / "glossator.db").exists():
+        return []
+    async with _opened(folder) as engine:
+        with suppress(StoreError):  # an earlier version's tables: it is all made again
+            async with reading(engine) as db:
+                found = await db.execute(select(_VECTORS))
+                return [dict(row) for row in found.mappings()]
+    return []
 
 
 async def _check_alone(folder: Path) -> None:

@@ -25,6 +25,9 @@ export function freshId(prefix) {
   return `${prefix}-${last}`;
 }
 
+/** What is said to whom asks before the bot is ready. */
+export const STILL_READING = "The bot is still reading: it answers this as soon as it is ready.";
+
 /** Say a sentence in the corner, also to screen readers. */
 export function say(sentence) {
   const place = byId("toast");

@@ -3,7 +3,7 @@
 import { act } from "../api.js";
 import { Attachments, encoded } from "../attachments.js";
 import { CommandForm, slashCommands } from "./commands.js";
-import { el, freshId } from "../dom.js";
+import { el, freshId, say, STILL_READING } from "../dom.js";
 import { namesOf, written as textOf } from "./message.js";
 import { openModal } from "./modal.js";
 import { isThread } from "./store.js";
@@ -124,6 +124,8 @@ export class Composer {
     if (!answer) {
       this.write(before);
       this.#attachments.put(files);
+    } else if (this.#store.bot.state === "starting") {
+      say(STILL_READING);
     }
     return undefined;
   }

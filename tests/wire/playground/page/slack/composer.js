@@ -2,7 +2,7 @@
 
 import { act } from "../api.js";
 import { Attachments, encoded } from "../attachments.js";
-import { el, freshId, say } from "../dom.js";
+import { el, freshId, say, STILL_READING } from "../dom.js";
 import { escaped, unescaped } from "../markdown/slack.js";
 import { Suggestions } from "../suggestions.js";
 import { textOf } from "./texts.js";
@@ -93,7 +93,10 @@ export class Composer {
     const files = editing || command ? [] : this.#attachments.take();
     if (!text && !files.length) return;
     this.#reset();
-    if (await this.#act(text, command, editing, files)) return;
+    if (await this.#act(text, command, editing, files)) {
+      if (this.#store.bot.state === "starting") say(STILL_READING);
+      return;
+    }
     this.write(before);
     if (files.length) this.#attachments.put(files);
   }
