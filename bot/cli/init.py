@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -89,7 +90,7 @@ def init(arguments: InitArguments) -> int:
 
     Raises:
         UsageError: when one of the files is there or cannot be written; without a terminal, also
-            when an answer is missing or cannot be used.
+            for all answers that are missing or cannot be used.
     """
     for file in (COURSE_FILE, ENV_FILE):
         if file.exists() or file.is_symlink():
@@ -102,16 +103,28 @@ def init(arguments: InitArguments) -> int:
         typed.append(answer)
         return _course_id(answer)
 
-    course = ask.until_usable(arguments.course, "--course", "Id of the course", "biology", read_id)
+    course = ask.noting(
+        lambda: ask.until_usable(
+            arguments.course, "--course", "Id of the course", "biology", read_id
+        ),
+        "",
+    )
     title = arguments.title
     if title is None:  # what is no id may be meant as a title: "BIO 201"
         title = ask.line("Title of the course", typed[0]) if arguments.asks else course
     title = title.strip() or course
     sources = arguments.sources or [
-        ask.until_usable(None, "--source", "Folder, file or URL of the book", "book", _source)
+        ask.noting(
+            lambda: ask.until_usable(
+                None, "--source", "Folder, file or URL of the book", "book", _source
+            ),
+            "",
+        )
     ]
-    tokens = _tokens(arguments, ask)
-    writer = _writer(arguments, ask)
+    tokens = ask.noting(lambda: _tokens(arguments, ask), dict[str, str]())
+    writer = ask.noting(lambda: _writer(arguments, ask), WriterChoice())
+    if ask.mistakes:
+        raise UsageError(" ".join(ask.mistakes))
     secrets = {**tokens, **writer.variables}
     _write(COURSE_FILE, _course_file(course, title, sources, writer), 0o644)
     _write(ENV_FILE, "".join(f"{'' if v else '# '}{n}={v}\n" for n, v in secrets.items()), 0o600)
@@ -124,6 +137,16 @@ class _Asking:
 
     def __init__(self, asks: bool) -> None:
         self.asks = asks
+        self.mistakes: list[str] = []
+        """What is missing or of no use, where it cannot be asked for."""
+
+    def noting(self, answer: Callable[[], Answer], instead: Answer) -> Answer:
+        """Return an answer; `instead`, with a note of the mistake, where it is of no use."""
+        try:
+            return answer()
+        except UsageError as mistake:
+            self.mistakes.append(mistake.user_message)
+            return instead
 
     def until_usable(
         self,
@@ -207,8 +230,11 @@ def _tokens(arguments: InitArguments, ask: _Asking) -> dict[str, str]:
         for name, prompt in TOKENS[platform].items():
             value = arguments.environment.get(name)
             if value is None and not arguments.asks:
-                raise UsageError(f"{name} is not set, and there is no terminal to ask on.")
-            tokens[name] = ask.secret(prompt + _LATER) if value is None else _secret(name, value)
+                ask.mistakes.append(f"{name} is not set, and there is no terminal to ask on.")
+            elif value is None:
+                tokens[name] = ask.secret(prompt + _LATER)
+            else:
+                tokens[name] = ask.noting(partial(_secret, name, value), "")
     return tokens
 
 

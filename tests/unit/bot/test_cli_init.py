@@ -78,6 +78,14 @@ def test_without_a_terminal_what_is_missing_is_named_and_nothing_is_written(
     assert not [*empty.folder.iterdir()]
 
 
+def test_without_a_terminal_all_mistakes_are_named_at_once(empty: CommandLine) -> None:
+    done = empty.here("init", "--course", "BIO 201", "--platform", "discord", "--generator", "x")
+    assert done.code == 2
+    for said in ("bio-201", "Give --source", "GLOSSATOR_DISCORD__TOKEN", "x is none of these"):
+        assert said in done.sentence
+    assert not [*empty.folder.iterdir()]
+
+
 # --- at a terminal --------------------------------------------------------------------------
 
 AT_TERMINAL = pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
