@@ -168,8 +168,9 @@ async def _check_keys(settings: Settings) -> tuple[Keys | None, Finding]:
     finally:
         await dispose(engine)
     there = {"pseudonyms": bool(keys.pseudonym), "sealed tokens": bool(keys.sealing)}
-    named = " and ".join(name for name, is_there in there.items() if is_there)
-    return keys, Finding("keys", f"whole: of {named}" if named else "none is needed yet")
+    named = " and that of ".join(name for name, is_there in there.items() if is_there)
+    fits = f"the key of {named} is there, and the database was used with it"
+    return keys, Finding("keys", fits if named else "none is needed yet")
 
 
 async def _check_model(settings: Settings) -> Finding:

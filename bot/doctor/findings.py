@@ -4,7 +4,13 @@ from dataclasses import dataclass
 
 from adapters.markdown.printable import on_one_line
 from bot.cli.exits import Exit, exit_code, sentence_for
-from core.errors import BotError, ConfigurationError, ServiceError
+from core.errors import (
+    BotError,
+    ConfigurationError,
+    EmbeddingError,
+    GenerationError,
+    ServiceError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +36,11 @@ def warning(subject: str, text: str) -> Finding:
 
 
 def failed(subject: str, error: BotError) -> Finding:
-    """Return what does not work."""
+    """Return what does not work; of a model, what it said itself and what to look at."""
     is_passing = isinstance(error, ServiceError)
-    return Finding(
-        subject, sentence_for(error), exit_code(error) if is_passing else Exit.CONFIGURATION
-    )
+    of_model = isinstance(error, GenerationError | EmbeddingError)
+    text = str(error) if of_model else sentence_for(error)
+    return Finding(subject, text, exit_code(error) if is_passing else Exit.CONFIGURATION)
 
 
 def misconfigured(subject: str, text: str) -> Finding:

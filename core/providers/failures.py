@@ -48,6 +48,10 @@ class ProviderFailure(Exception):
         self.fields = fields
 
 
+class TooMuch(ProviderFailure):
+    """The model wrote far more than it was asked for."""
+
+
 class OnlyThoughts(ProviderFailure):
     """The model thought, and came to no answer."""
 
@@ -121,4 +125,4 @@ def _where_to_look(error: "TransportError", names: SettingNames, own_hosts: str)
         host = ""
     if host.endswith(own_hosts):
         return "is this machine online?"
-    return f"is {names.base_url} right?"
+    return f"does its server run, and is {names.base_url} its address?"

@@ -22,7 +22,7 @@ from core.providers.base import (
 )
 from core.providers.breaker import CircuitBreaker
 from core.providers.collected import Collected, reckoned
-from core.providers.failures import OnlyThoughts, ProviderFailure
+from core.providers.failures import OnlyThoughts, ProviderFailure, TooMuch
 from core.providers.manner import LearnedManner, Manner
 from core.providers.pacing import Timeouts, paced
 from core.providers.reading import ReplyReader
@@ -202,13 +202,17 @@ class GuardedModel:
         Args:
             system: What its calls will begin with, which such a server then has read already.
         """
+        if await self.load() and self._measured_at_start and self._measuring is None:
+            self._measuring = asyncio.create_task(self._measure(system))
+
+    async def load(self) -> bool:
+        """Load what the first call would wait for, and return whether it can be made."""
         try:
             await self._wire.open()
         except ProviderFailure as failure:
             logger.warning("%s", failure)
-            return
-        if self._measured_at_start and self._measuring is None:
-            self._measuring = asyncio.create_task(self._measure(system))
+            return False
+        return True
 
     async def measured(self) -> None:
         """Wait until a server that `open` measures is measured, or cannot be."""
@@ -224,9 +228,9 @@ class GuardedModel:
         await self._wire.aclose()
 
     async def _greet(self, deadline: TimeLimit) -> None:
-        """Have the model say a few words."""
+        """Have the model say a few words; who says more than a few can be spoken to as well."""
         hello = ChatRequest("", [ChatMessage("user", "Say hello.")], max_tokens=16, stream=False)
-        with suppress(OnlyThoughts):
+        with suppress(OnlyThoughts, TooMuch):
             async with aclosing(self.reply(hello, deadline)) as reply:
                 async for _ in reply:
                     pass
@@ -380,7 +384,10 @@ class GuardedModel:
                     watch.note(is_alive=delta.is_alive)
                     collected.add(delta)
                     if collected.excess is not None:
-                        raise ProviderFailure(f"{self.name} sent {collected.excess}")
+                        raise TooMuch(
+                            f"{self.name} sent {collected.excess}, and was asked for at most "
+                            f"{request.max_tokens:,} tokens: its server does not keep to max_tokens"
+                        )
                     text = reader.feed(delta.text)
                     if reader.is_holding and time.monotonic() > deadline.moment - _LATE:
                         text += reader.release()

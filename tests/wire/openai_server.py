@@ -36,6 +36,8 @@ class ChatReply:
     usage: bool = True
     refusal: str | None = None
     piece_size: int = 24
+    keeps_limit: bool = True
+    """Whether it ends at the tokens that it was asked for at most."""
 
 
 Answer = ChatReply | str
@@ -123,7 +125,7 @@ class Exchange:
         return found
 
     def _text(self) -> str:
-        limit = self.call.limit
+        limit = self.call.limit if self.reply.keeps_limit else None
         return self.reply.text[: None if limit is None else limit * _CHARACTERS_A_TOKEN]
 
     def _finish(self) -> str:

@@ -210,7 +210,7 @@ def _lines_in(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def _line_about(fault: Fault) -> re.Pattern[str]:
     expected = LOG[fault].replace("<model>", MODEL)
-    return re.compile(f"{MODEL} failed, the fallback writes: {expected}")
+    return re.compile(f"the model {MODEL} failed, the book's own sentences stand in: {expected}")
 
 
 def _left_standing(seen: Sequence[AgentEvent]) -> str:

@@ -131,6 +131,17 @@ async def test_arguments_that_are_no_object_are_told_as_none(
             assert (call.name, call.arguments) == ("retrieve", None)
 
 
+async def test_a_server_that_keeps_to_no_limit_can_be_asked_all_the_same(
+    server: OpenAIServer,
+) -> None:
+    endless = ChatReply("Hello and welcome. " * 40, keeps_limit=False)
+    server.answer_with(lambda _: endless)
+    async with chat_model(OpenAIStation(server).wire()) as model:
+        await model.check()
+        with pytest.raises(ProviderFailure, match=r"256 characters.*at most 16 tokens.*max_tokens"):
+            await hear(model, asking(max_tokens=16))
+
+
 async def test_a_reply_whose_stream_never_ends_is_whole(server: OpenAIServer) -> None:
     server.fail(faults.STALL_AT_END)
     async with chat_model(OpenAIStation(server).wire()) as model:

@@ -76,7 +76,7 @@ def test_the_operator_is_told_which_setting_to_mend(error: Exception, setting: s
     ("url", "hint"),
     [
         ("https://generativelanguage.googleapis.com/v1beta", "is this machine online?"),
-        ("http://127.0.0.1:9/v1beta", "is GLOSSATOR_GEMINI__BASE_URL right?"),
+        ("http://127.0.0.1:9/v1beta", "is GLOSSATOR_GEMINI__BASE_URL its address?"),
     ],
 )
 def test_the_address_is_doubted_only_where_it_was_set(url: str, hint: str) -> None:
