@@ -1,5 +1,6 @@
 """What the commands work with: the stores, models and stages of one process."""
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -282,6 +283,18 @@ class Services:
         judges &= self.models.tables.keys()
         for name in {*self._of_courses(), chosen, *judges} - {EXTRACTIVE}:
             await self.models.chat(str(name)).open(_rules())
+
+    async def load_writer(self, course_id: str, generator: str | None = None) -> None:
+        """Load what is needed to ask the model that writes a course's answers, before it is asked.
+
+        The seconds that a slow machine needs for it are none of the model's then; whose answers
+        no model writes waits for nothing.
+        """
+        name = generator or self.course_file.generator(course_id) or self.chosen_generator()
+        writer = self.configuration(course_id, generator=generator).model_name
+        if writer != EXTRACTIVE and name in self.models.tables:
+            loading = (self.local.warm_up(), self.models.chat(name).load())
+            await asyncio.gather(*loading, return_exceptions=True)  # what fails, the answer tells
 
     def ingestion(self, course_id: str) -> "Ingestion":
         """Return a new ingestion with the embedding model that is meant for the course.

@@ -17,6 +17,8 @@ from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
 from bot.services import Services, missing_text
 from core.errors import CollectionDamaged, CollectionMissing
+from core.grounding.languages import language_of
+from core.i18n import use_locale
 from core.models import (
     EXPLAIN_QUOTE,
     AgentRequest,
@@ -63,8 +65,13 @@ async def ask(
         request = console_request(
             opened, course, asked.text, quote, section=asked.section, session=asked.session
         )
-        with open_reply(as_json=as_json, evidence=evidence) as reply:
-            await take_turn(opened.agent(generator), request, reply)
+        agent = opened.agent(generator)
+        await opened.load_writer(course.course_id, generator)
+        with (
+            use_locale(request.user_context.locale),
+            open_reply(as_json=as_json, evidence=evidence) as reply,
+        ):
+            await take_turn(agent, request, reply)
         if reply.error is not None:
             raise reply.error
         if reply.failure in (CollectionMissing.user_message, CollectionDamaged.user_message):
@@ -81,8 +88,14 @@ def console_request(
     section: str | None = None,
     session: UUID | None = None,
     stands_alone: bool = False,
+    locale: str | None = None,
 ) -> AgentRequest:
     """Return the request for what was typed at a terminal.
+
+    What Glossator itself says about it is in the question's language, else that of the quote.
+
+    Args:
+        locale: Of what was said before, for a question too short to show a language.
 
     Raises:
         RequestError: when the question is empty, too short or too long.
@@ -98,7 +111,11 @@ def console_request(
         selected_text=quote,
         session_id=session,
         user_id=terminal_user(opened.keys),
-        user_context=UserContext(platform="console", workspace="local"),
+        user_context=UserContext(
+            platform="console",
+            workspace="local",
+            locale=language_of(*filter(None, (text, quote))) or locale,
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from bot.log import tell
 from bot.services import Services
 from core.answering.agent import Agent
 from core.errors import BotError, RequestError
-from core.i18n import text
+from core.i18n import text, use_locale
 from core.models import AgentResponse, Course
 from core.retrieval.named_sections.resolution import resolve_section
 
@@ -32,10 +32,14 @@ a question ends the quote. Where several things may be meant, its number chooses
 
 async def chat(course_id: str | None, session: UUID | None, *, generator: str | None) -> int:
     """Answer questions until the input ends, and return the exit code."""
-    async with services(keys=[PSEUDONYM], needs_room=False) as opened, _warming(opened, generator):
+    async with (
+        services(keys=[PSEUDONYM], needs_room=False) as opened,
+        _warming(opened, generator) as warming,
+    ):
         check_generator(opened, generator)
         course = await choose_course_of(opened, session, course_id)
-        conversation = _Conversation(opened, course, opened.agent(generator), session or uuid4())
+        agent = opened.agent(generator)
+        conversation = _Conversation(opened, course, agent, session or uuid4(), warming)
         tell(on_one_line(f"{course.title}. Ask away; /help explains more."))
         while (line := await _read_line("… " if conversation.quote else "? ")) is not None:
             if line.strip() == "/quit":
@@ -46,11 +50,11 @@ async def chat(course_id: str | None, session: UUID | None, *, generator: str | 
 
 
 @asynccontextmanager
-async def _warming(opened: Services, generator: str | None) -> AsyncIterator[None]:
+async def _warming(opened: Services, generator: str | None) -> AsyncIterator[asyncio.Task[None]]:
     """Load the models while the first question is typed; what fails shows in its answer."""
     warming = asyncio.create_task(opened.warm_up(generator))
     try:
-        yield
+        yield warming
     finally:
         await asyncio.gather(warming, return_exceptions=True)
 
@@ -58,13 +62,22 @@ async def _warming(opened: Services, generator: str | None) -> AsyncIterator[Non
 class _Conversation:
     """What the lines before have settled: the session, the section, a quote that is coming."""
 
-    def __init__(self, opened: Services, course: Course, agent: Agent, session: UUID) -> None:
+    def __init__(
+        self,
+        opened: Services,
+        course: Course,
+        agent: Agent,
+        session: UUID,
+        warming: asyncio.Task[None],
+    ) -> None:
         self.quote: list[str] = []
+        self._warming = warming
         self._opened = opened
         self._course = course
         self._agent = agent
         self._session = session
         self._section: str | None = None
+        self._locale: str | None = None
         self._shown: AgentResponse | None = None
         """The latest answer."""
 
@@ -128,19 +141,23 @@ class _Conversation:
                 section=self._section,
                 session=self._session,
                 stands_alone=stands_alone,
+                locale=self._locale,
             )
         except RequestError as error:
             tell(on_one_line(error.user_message))
             return
-        with open_reply(as_json=False) as reply:
-            await take_turn(self._agent, request, reply)
-        self._shown = reply.response
-        if reply.response is not None and reply.response.choices:
-            print(text("console-choose"))
-        elif reply.response is not None and reply.response.understood_as is not None:
-            print(text("console-not-meant"))
-        if reply.error is not None:
-            tell(on_one_line(sentence_for(reply.error)))
+        self._locale = request.user_context.locale
+        await asyncio.wait([self._warming])  # the time for an answer is not that of loading
+        with use_locale(self._locale):
+            with open_reply(as_json=False) as reply:
+                await take_turn(self._agent, request, reply)
+            self._shown = reply.response
+            if reply.response is not None and reply.response.choices:
+                print(text("console-choose"))
+            elif reply.response is not None and reply.response.understood_as is not None:
+                print(text("console-not-meant"))
+            if reply.error is not None:
+                tell(on_one_line(sentence_for(reply.error)))
         print()
 
 

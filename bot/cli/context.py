@@ -80,17 +80,18 @@ async def choose_course_of(
 ) -> Course:
     """Return the course that is named, else the one that the conversation is about.
 
-    A conversation that is not there yet is begun, with a notice.
-
     Raises:
-        UsageError: as `choose_course` does.
+        UsageError: as `choose_course` does, and for a conversation that there is not.
         ConfigurationError: as `choose_course` does.
     """
     if session_id is not None:
         session = await opened.sessions.get(session_id)
         if session is None:
-            tell(f"There is no conversation {session_id} yet: it begins now.")
-        elif course_id is None:
+            raise UsageError(
+                f"There is no conversation {session_id}: leave --session out to begin one, or see "
+                "'glossator sessions list', which lists yours."
+            )
+        if course_id is None:
             course_id = session.course_id
     return await choose_course(opened, course_id)
 

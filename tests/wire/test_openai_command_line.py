@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from core import i18n
 from core.generation.claims.prompt import smallest_context
 from core.models import AgentResponse, Outcome
 from tests.books import COVERED, COVERED_FACT
-from tests.command_line import CommandLine, Finished
+from tests.command_line import ROOT, CommandLine, Finished
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_replies import Reply
-from tests.wire.gemini_shell import book_shell, describing, finished_here
+from tests.wire.gemini_shell import book_shell, describing, finished, finished_here
 from tests.wire.openai_calls import OpenAICall
 from tests.wire.openai_server import ChatReply, OpenAIServer
 from tests.wire.scripted_models import honest
@@ -39,7 +40,8 @@ async def server() -> AsyncIterator[OpenAIServer]:
 
 def as_honest(call: OpenAICall) -> ChatReply:
     """Answer as the honest model of the local Gemini does, which reads the same prompt."""
-    if len(call.messages) == 1:  # the doctor says hello
+    last = call.messages[-1]["content"]
+    if isinstance(last, str) and last.startswith("Say hello"):  # it is checked, or measured
         return ChatReply("Hello.")
     contents = [
         {"role": "model" if said["role"] == "assistant" else "user", "parts": [{"text": text}]}
@@ -152,6 +154,45 @@ async def test_a_model_that_is_gone_leaves_the_books_own_words(
     answer = await answer_of(with_model().setting(GENERATOR="own"))
     assert (answer.model_name, answer.outcome) == ("extractive", Outcome.ANSWERED)
     assert answer.notices
+
+
+_SLOWLY = """\
+import sys, time
+
+
+class Slowly:
+    def find_spec(self, name, path=None, target=None):
+        if name == "openai":
+            time.sleep(9.0)
+
+
+sys.meta_path.insert(0, Slowly())
+"""
+"""Lets the library of the provider load for longer than a model may take for its first words."""
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+async def test_the_time_of_a_model_begins_once_it_can_be_asked(
+    with_model: Callable[..., CommandLine], tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(_SLOWLY)
+    slow = with_model().setting(GENERATOR="own").knowing(PYTHONPATH=f"{ROOT}:{tmp_path}")
+    words = [COVERED] if command == "ask" else []
+    done = await finished(slow, command, *words, "--course", "arden", stdin=f"{COVERED}\n")
+    assert done.code == 0, done.err
+    assert COVERED_FACT in done.out
+    assert i18n.text("notice-model-failed") not in done.out
+    assert "(sure, " in done.out
+
+
+async def test_the_doctor_says_what_to_do_about_a_server_that_is_gone(
+    with_model: Callable[..., CommandLine], server: OpenAIServer
+) -> None:
+    await server.stop()
+    done = await finished_here(with_model().setting(GENERATOR="own"), "doctor")
+    found = findings(done)["generator"]
+    assert found.startswith(f"FAIL {MODEL} cannot be reached: ")
+    assert found.endswith("does its server run, and is models.own.base_url its address?")
 
 
 async def test_the_doctor_asks_the_model_and_the_length_of_its_context(

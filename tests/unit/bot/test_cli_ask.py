@@ -171,17 +171,61 @@ def test_the_heading_of_the_section_stands_for_a_pronoun(
     assert fact in answered(lighthouse, question, "--section", section).response_text
 
 
+# --- the language of what is said besides the book's words ---------------------------------
+
+
+def test_what_is_said_besides_the_book_is_in_the_questions_language(
+    lighthouse: CommandLine,
+) -> None:
+    asked = "Wie schwer ist die Glocke von Arden und was ist das?"
+    done = lighthouse.here("ask", asked)
+    said = i18n.catalogue("de").pattern("answer-sure-not-covered")
+    assert said is not None
+    assert said in done.out
+    assert "Sitzung" in done.out
+    chatted = lighthouse.here("chat", stdin=f"{asked}\nArden\n{COVERED}\n").out
+    assert re.findall(r" s, (\w+) ", chatted) == ["Sitzung", "Sitzung", "session"]
+
+
+# --- tables --------------------------------------------------------------------------------
+
+_SYLLABUS = """\
+# FOOD 101
+
+## Grading
+
+The final grade is made of four parts, as shown in the table.
+
+| Component | Weight | Due |
+| --- | --- | --- |
+| Lab reports | 30 % | weekly |
+| Midterm exam | 25 % | 14 October |
+| Final exam | 35 % | 9 December |
+
+## Late work
+
+Lab reports handed in late lose 10 % of their points per started day.
+"""
+
+
+@pytest.mark.costly
+def test_a_row_that_the_question_names_is_shown(tmp_path: Path, models: Path) -> None:
+    line = shell(tmp_path, models)
+    write_files(line.folder, {"syllabus.md": _SYLLABUS})
+    assert line.here("ingest", "syllabus.md").code == 0
+    shown = answered(line, "How much is the final exam worth?")
+    assert shown.outcome is Outcome.PARTIAL
+    assert "| Final exam | 35 % | 9 December |" in shown.response_text
+    assert answered(line, "How much is the parking permit?").outcome is Outcome.ABSTAINED
+
+
 # --- conversations ------------------------------------------------------------------------
 
 
 @pytest.mark.costly
 def test_a_follow_up_leans_on_the_question_before(lighthouse: CommandLine) -> None:
-    session = str(uuid4())
-    begun = lighthouse.here(
-        "ask", "What does the fog bell of Arden weigh?", "--session", session, "--json"
-    )
-    assert begun.err == f"There is no conversation {session} yet: it begins now.\n"
-    first = AgentResponse.model_validate_json(begun.out)
+    first = answered(lighthouse, "What does the fog bell of Arden weigh?")
+    session = str(first.conversation_id)
     second = answered(lighthouse, "And from what was it cast?", "--session", session)
     assert first.conversation_id == second.conversation_id == UUID(session)
     assert "frigate" in second.response_text
@@ -216,12 +260,15 @@ def test_no_course_has_to_be_named_for_what_is_no_question(
     assert said in done.err
 
 
-def test_an_unknown_conversation_does_not_say_which_course_is_meant(
-    two_courses: CommandLine,
+@pytest.mark.parametrize("command", [("ask", COVERED), ("chat",)], ids=["ask", "chat"])
+def test_a_conversation_that_there_is_not_is_refused(
+    two_courses: CommandLine, command: tuple[str, ...]
 ) -> None:
-    done = two_courses.here("ask", COVERED, "--session", str(uuid4()))
-    assert done.code == Exit.USAGE
-    assert "Name a course with --course: arden, bells." in done.err
+    session, before = str(uuid4()), two_courses.here("sessions", "list", "--json").json
+    done = two_courses.here(*command, "--course", "arden", "--session", session, stdin=COVERED)
+    assert (done.code, done.out) == (Exit.USAGE, "")
+    assert done.sentence.startswith(f"There is no conversation {session}: leave --session out")
+    assert two_courses.here("sessions", "list", "--json").json == before
 
 
 def test_a_section_that_does_not_say_it_does_not_speak_for_the_book(
