@@ -128,6 +128,13 @@ async def test_where_several_things_may_be_meant_its_asker_chooses_once(trial: T
     assert i18n.text("answer-which-one") not in later.text, "it asks back once in a thread"
 
 
+async def test_a_greeting_is_no_question_about_what_a_neighbour_said(trial: Trial) -> None:
+    channel = trial.channel()
+    await trial.world.say(trial.user(), channel, "Does the keeper trim the wick at noon or later?")
+    said = await trial.ask(trial.user(), channel, "hello")
+    assert said.text == i18n.text("answer-courtesy")
+
+
 async def test_a_greeting_gets_a_sentence_and_is_not_told_how_long_a_question_is(
     trial: Trial,
 ) -> None:
