@@ -1,7 +1,7 @@
 """The names of the buttons, which find their way back after a restart."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from uuid import UUID
 
@@ -74,28 +74,38 @@ _LABELS = {
 }
 
 
+MOST_SHOWN = 3
+"""Buttons that stand below an answer; the rest are in a menu."""
+REST = f"{_PREFIX}:rest"
+"""The name of that menu, before the id of its request."""
+REST_OF = re.compile(rf"{REST}:(?P<request>{UUID_PATTERN})")
 ON_CARD = (Button.TAKE, Button.ANSWER, Button.DISMISS)
 """What staff can do with a request that waits."""
 ON_WORDING = (Button.SAME_QUESTION, Button.OTHER_QUESTION)
 """What staff say of how another asked."""
 
 
-def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
-    """Yield the buttons that an answer has on every platform; an error has none, nor has what only
-    asks back or greets.
+def buttons_under(
+    response: AgentResponse, *, quoted: bool, private: bool, has_evidence: bool
+) -> Iterator[Button]:
+    """Yield the buttons that an answer has on every platform, the most important first.
+
+    An error has none, nor has what only asks back or greets. A refusal is no answer to vote on.
 
     Args:
         quoted: Whether the question came with a passage.
         private: Whether the asker alone sees the answer.
+        has_evidence: Whether what it cites says more than it shows.
     """
     asks = response.asks_nothing or response.outcome is Outcome.ASKED_BACK
     if response.outcome is Outcome.ERROR or asks:
         return
     if response.understood_as is not None:
         yield Button.NOT_MEANT
-    yield Button.HELPFUL
-    yield Button.NOT_HELPFUL
-    if response.citations:
+    if response.outcome is not Outcome.ABSTAINED:
+        yield Button.HELPFUL
+        yield Button.NOT_HELPFUL
+    if has_evidence:
         yield Button.EVIDENCE
     if quoted:
         yield Button.WITHOUT_QUOTE
@@ -105,6 +115,11 @@ def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> It
         yield Button.STAFF_ANSWER
     if response.outcome is not Outcome.ANSWERED:
         yield Button.ASK_STAFF
+
+
+def apart(buttons: Sequence[Button]) -> tuple[Sequence[Button], Sequence[Button]]:
+    """Return the buttons that are shown, and those in the menu below them."""
+    return buttons[:MOST_SHOWN], buttons[MOST_SHOWN:]
 
 
 def custom_id(button: Button, request_id: UUID) -> str:

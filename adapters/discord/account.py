@@ -24,6 +24,8 @@ class Account:
     name: str
     may_read_messages: bool
     """Whether the privileged intent for the content of messages is switched on."""
+    is_reviewed: bool
+    """Whether Discord has reviewed it for that intent, as it does from 10,000 users on."""
     is_public: bool
     """Whether everybody may invite it."""
     lacking: Mapping[str, str]
@@ -67,6 +69,7 @@ async def account(token: str, api_url: str | None) -> Account:
         info.id,
         info.name,
         reads,
+        flags.gateway_message_content,
         info.bot_public,
         {n: said for n, said in missing.items() if said},
         clock.warning,

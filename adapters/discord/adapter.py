@@ -19,7 +19,7 @@ from adapters.discord.backfill.reconcile import Change, Deleted, Edited, GoneCha
 from adapters.discord.commands.about import About
 from adapters.discord.commands.actions import ButtonActions
 from adapters.discord.commands.command_sync import sync_changed
-from adapters.discord.commands.components import AnswerButton, CourseMenu, SectionButton
+from adapters.discord.commands.components import AnswerButton, CourseMenu, RestMenu, SectionButton
 from adapters.discord.commands.my_data import ExportMyData, ForgetMe, MyData
 from adapters.discord.commands.questions import Questions
 from adapters.discord.commands.staff import CourseCommands
@@ -341,13 +341,20 @@ class DiscordAdapter:
 
     async def _prepare(self, client: Client) -> None:
         client.clicks, client.my_data = self._clicks, self._my_data
-        client.add_dynamic_items(AnswerButton, CourseMenu, SectionButton, ExportMyData, ForgetMe)
+        client.add_dynamic_items(
+            AnswerButton, CourseMenu, RestMenu, SectionButton, ExportMyData, ForgetMe
+        )
         for cog in self._cogs:
             await client.add_cog(cog)
         questions = self._cogs[0]
         client.tree.add_command(questions.menu)
         client.tree.add_command(self._cogs[1].menu)
         client.asking = questions.ask.name
+        for command in client.tree.get_commands():
+            if command.allowed_contexts is None:  # else Discord offers it among friends, too
+                command.allowed_contexts = discord.app_commands.AppCommandContext(
+                    guild=True, dm_channel=True, private_channel=False
+                )
         await client.tree.set_translator(CatalogueTranslator())
         try:
             await patiently(lambda: sync_changed(client.tree))

@@ -140,7 +140,7 @@ def _more(offset: int, *, of_verified: bool) -> ui.ActionRow[View]:
 def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield what was typed into each input, those inside rows and labels included."""
     for component in components:
-        if "value" in component:
+        if component.get("value") is not None:  # of a group of which nothing was chosen
             yield str(component.get("custom_id")), str(component["value"])
         inner = component.get("component")
         yield from _values([*component.get("components", ()), *([inner] if inner else [])])

@@ -12,7 +12,7 @@ from adapters.intake.front_desk import FrontDesk, Received
 from adapters.intake.incoming_message import IncomingMessage
 from core.access.tenants import Tenant
 from core.errors import RequestError
-from core.i18n import text
+from core.i18n import Message, text
 from core.inbox.base import Acceptance, Answered
 from core.inbox.store import Inbox
 from core.models import EXPLAIN_QUOTE, AgentRequest, ConversationTurn
@@ -22,6 +22,20 @@ from core.storage.channels.store import ChannelRules, Place
 from core.storage.feedback import Feedback, Vote
 from core.storage.sessions.rows import FORGOTTEN_USER
 from core.storage.sessions.store import SessionStore
+
+REASONS = {
+    "wrong": Message("vote-because-wrong"),
+    "aside": Message("vote-because-aside"),
+    "missing": Message("vote-because-missing"),
+    "unclear": Message("vote-because-unclear"),
+}
+"""Why an answer was not helpful, to be chosen from."""
+
+
+def reason_of(chosen: str, words: str) -> str | None:
+    """Return what is kept of the form of a vote; None: it says nothing."""
+    because = str(REASONS[chosen]) if chosen in REASONS else ""
+    return " ".join(filter(None, [because and f"{because}.", words.strip()])) or None
 
 
 class Declined(RequestError):

@@ -20,7 +20,7 @@ from adapters.intake.arrivals import (
     is_answered,
     replying_as_before,
 )
-from adapters.intake.incoming_message import IncomingMessage
+from adapters.intake.incoming_message import TITLED, IncomingMessage
 from adapters.intake.platform_clock import PlatformClock
 from adapters.intake.replay import stored_request
 from core.i18n import use_locale
@@ -162,13 +162,15 @@ class FrontDesk:
             arrival = await self._arrivals.arrival(incoming, rules, ASKED)
         # It is as old as its acceptance, whenever the message was sent.
         arrival = replace(arrival, sent_at=None)
-        choices = arrival.address.get("choices", ())
+        of_edit: dict[str, Any] = {"choices": arrival.address.get("choices", ())}
+        if TITLED in arrival.address:
+            of_edit[TITLED] = arrival.address[TITLED]
         arrival = replace(
             arrival,
             kind=Kind.REDO,
             about=original,
             lane=known.lane,
-            address={**known.address, "choices": choices},
+            address={**known.address, **of_edit},
         )
         return Received(arrival, await self._inbox.accept(arrival))
 

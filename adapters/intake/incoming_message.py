@@ -21,6 +21,8 @@ from core.storage.channels.store import Place
 _QUOTED = re.compile(r"^ {0,3}>(?:>>)? ?(.*)$")
 DIRECT_THREAD = "dm"
 """Stands for the thread in a direct message, which has none."""
+TITLED = "titled"
+"""In an edited question's address: the digest of what its conversation was called before."""
 LocaleLookup = Callable[[], Awaitable[str | None]]
 """Returns a person's locale; None where it cannot be found out."""
 

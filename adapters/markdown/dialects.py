@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.markdown.tables import drawn
+from adapters.markdown.tables import drawn, is_wide
 from adapters.markdown.visible import visible, without_controls
 from core.markdown.code import code_in
 from core.markdown.locating import CodeKind
@@ -78,6 +78,44 @@ def cells(table: SyntaxTreeNode, dialect: Dialect) -> list[list[str]]:
     place = _Place(dialect)
     rows = [row.children for part in table.children for row in part.children]
     return [[_blocks_of_line(cell, place) for cell in row] for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class WideTable:
+    """A table that is too wide for a phone as characters, and where it stands in its text."""
+
+    first: int
+    end: int
+    """Its lines in the text."""
+    rows: tuple[tuple[str, ...], ...]
+    """What its cells say, the header first."""
+    alignments: tuple[str, ...]
+    """`left`, `right` or `center`, or nothing, for each column."""
+
+
+def wide_tables(markdown: str) -> list[WideTable]:
+    """Return the tables that are to be pictures where a platform has no tables."""
+    tree = SyntaxTreeNode(parser().parse(without_controls(markdown)))
+    tables = (node for node in tree.children if node.type == "table" and node.map)
+    return [found for node in tables if (found := _wide_table(node)) is not None]
+
+
+def _wide_table(node: SyntaxTreeNode) -> WideTable | None:
+    rows = tuple(
+        tuple(visible(_plain(cell)).strip() for cell in row.children)
+        for part in node.children
+        for row in part.children
+    )
+    if not is_wide(rows):
+        return None
+    assert node.map is not None
+    return WideTable(*node.map, rows, alignments_of(node))
+
+
+def alignments_of(table: SyntaxTreeNode) -> tuple[str, ...]:
+    """Return how the columns of a table are aligned, as `WideTable.alignments`."""
+    header = table.children[0].children[0]
+    return tuple(str(cell.attrs.get("style", "")).rpartition(":")[2] for cell in header.children)
 
 
 def plain_text(
@@ -174,8 +212,7 @@ def _table(node: SyntaxTreeNode, place: _Place) -> str:
     dialect = place.dialect
     rows = [row.children for part in node.children for row in part.children]
     plain = [[_plain(cell, dialect.disarm).strip() for cell in row] for row in rows]
-    alignments = [str(cell.attrs.get("style", "")).rpartition(":")[2] for cell in rows[0]]
-    if lines := drawn(plain, alignments):
+    if lines := drawn(plain, alignments_of(node)):
         return dialect.fence("\n".join(lines), "")
     header, *body = [[_blocks_of_line(cell, place) for cell in row] for row in rows]
     bold = [_blocks_of_line(cell, place.bold) for cell in rows[0]]

@@ -13,6 +13,7 @@ from core.models import AgentResponse
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 _RULE_OF_TABLE = frozenset({*"|:- "})
 """What the line below a table's header is made of."""
+_MARKER = re.compile(r"\[\d+\]")
 Span = tuple[int, int]
 
 
@@ -61,6 +62,21 @@ def exhibits(response: AgentResponse) -> list[Exhibit]:
         )
         for place, numbers in markers.items()
     ]
+
+
+def adds_to(response: AgentResponse) -> bool:
+    """Return whether the paragraphs that an answer cites say more than the answer shows."""
+    shown = _letters(response.response_text)
+    return any(
+        _letters("".join(one.text for one in paragraph.stretches)) not in shown
+        for exhibit in exhibits(response)
+        for paragraph in exhibit.paragraphs
+    )
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text, without the numbers of its citations."""
+    return "".join(filter(str.isalnum, _MARKER.sub("", text).casefold()))
 
 
 def _paragraphs(text: str, cited: Sequence[Span]) -> Iterator[Paragraph]:

@@ -8,7 +8,7 @@ _FONT_SIZE = 24
 _SCALE = 2
 _MARGIN = 6.0
 _WIDEST, _HIGHEST = 800.0, 500.0
-_STUMBLES: tuple[type[Exception], ...] = (
+STUMBLES: tuple[type[Exception], ...] = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError),
     *(StopIteration, SyntaxError, TypeError, ValueError),
 )
@@ -52,7 +52,7 @@ def _typeset(latex: str) -> str | None:
 
     config.svg2 = False  # outlines in place, instead of references to symbols
     known = [kind for kind in vars(exceptions).values() if isinstance(kind, type)]
-    refusals = (*_STUMBLES, *(kind for kind in known if issubclass(kind, Exception)))
+    refusals = (*STUMBLES, *(kind for kind in known if issubclass(kind, Exception)))
     try:
         drawing = Latex(latex, size=_FONT_SIZE).svgxml()
     except refusals:

@@ -70,7 +70,6 @@ class Spot:
             "enterprise": self.enterprise,
             "ephemeral": False,
             "dm": self.direct,
-            "assistant": False,
             "post_question": False,
             **more,
         }
@@ -82,12 +81,12 @@ def heard_message(
     """Return what a message says; None for what cannot be a question.
 
     That is what the bot itself, and Slack, say. A thread below one's own direct message goes
-    on with the direct conversation; one of the assistant's is a conversation of its own.
+    on with the direct conversation; one below a message of the bot's is a conversation of its own.
 
     Args:
         event: A `message` or an `app_mention`; both make the same of the same message.
-        beside: The channel that the asker looks at, when the message was written to the
-            assistant; its rules hold.
+        beside: The channel that the asker looks at, when the message was written to the bot;
+            its rules hold.
     """
     author = event.get("user") or event.get("bot_id")
     from_app = _is_from_app(event)
@@ -111,7 +110,7 @@ def heard_message(
         position=position_of(ts),
         user=str(author),
         text=said.text,
-        address=spot.address(message=ts, assistant=direct and thread is not None),
+        address=spot.address(message=ts),
         message=ts,
         thread=None if direct and event.get("parent_user_id") == author else thread,
         quote=said.quote,

@@ -32,8 +32,6 @@ GROUPS_SCOPE = "usergroups:read"
 _MEMBER, _GROUP, _GROUPS, _COLLEAGUE = "member", "group", "groups", "colleague"
 _LOCALE = "locale"
 """What is asked about an id."""
-_OPENED = frozenset({"app_home_opened", "assistant_thread_started"})
-"""Events that are no messages, and show their user something."""
 _PEOPLE = ("U", "W")
 """How the ids of people begin; those of old integrations begin with B."""
 _NO_GROUPS = frozenset[str]()
@@ -110,12 +108,11 @@ class People:
         None for messages: only those that are answered need it, and `introduced` finds it out.
         """
         event: Json = body.get("event") or {}
-        if event and event.get("type") not in _OPENED:
+        if event and event.get("type") != "app_home_opened":
             return None
-        panel: Json = event.get("assistant_thread") or {}
         person: Json | str = body.get("user") or {}
         user = person if isinstance(person, str) else person.get("id")
-        user = user or body.get("user_id") or event.get("user") or panel.get("user_id")
+        user = user or body.get("user_id") or event.get("user")
         enterprise: Json = body.get("enterprise") or {}
         team, wider = body.get("team_id"), body.get("enterprise_id") or enterprise.get("id")
         return await self.locale(str(team or wider or team_of(body)), wider, str(user or ""))

@@ -272,11 +272,16 @@ app.command()(radar)
 
 
 @app.command()
-def doctor() -> int:
+def doctor(
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Also have Slack judge one of everything the bot can show."),
+    ] = False,
+) -> int:
     """Check settings, database, index and model, and say what to do."""
     from bot.cli.doctor import doctor as work
 
-    return _run(work())
+    return _run(work(live=live))
 
 
 @app.command()
@@ -288,16 +293,11 @@ def run() -> int:
 
 
 @app.command(name="slack-manifest")
-def print_slack_manifest(
-    assistant: Annotated[
-        bool,
-        typer.Option("--assistant", help="Of an app that still has assistant_view."),
-    ] = False,
-) -> int:
+def print_slack_manifest() -> int:
     """Print the manifest of the Slack app, with the names that the commands are set to have."""
     from bot.cli.slack_manifest import slack_manifest as work
 
-    return work(of_assistant=assistant)
+    return work()
 
 
 @app.command(name="help")

@@ -56,16 +56,20 @@ _OLD = (
 )
 
 
-async def doctor() -> int:
-    """Print a line for each thing checked; the exit code is that of the worst finding."""
+async def doctor(*, live: bool = False) -> int:
+    """Print a line for each thing checked; the exit code is that of the worst finding.
+
+    Args:
+        live: Have the platforms judge what the bot can show there, too; nobody sees it.
+    """
     worst = Exit.OK
-    async for finding in _findings():
+    async for finding in _findings(live=live):
         print(finding.line, flush=True)
         worst = max(worst, finding.exit_code)
     return worst
 
 
-async def _findings() -> AsyncIterator[Finding]:
+async def _findings(*, live: bool) -> AsyncIterator[Finding]:
     try:
         settings = load_settings()
         course_file = read_course_file(
@@ -98,6 +102,10 @@ async def _findings() -> AsyncIterator[Finding]:
         check: Callable[[PlatformSettings], Findings] = resolve_name(platform.doctor)
         async for finding in check(settings.platform(name)):
             yield finding
+        if live and platform.live is not None:
+            judge: Callable[[PlatformSettings], Findings] = resolve_name(platform.live)
+            async for finding in judge(settings.platform(name)):
+                yield finding
     if settings.commands != CommandNames():
         yield Finding("commands", _NAMED.format(", ".join(settings.commands.terms().values())))
     if keys is not None:

@@ -7,27 +7,18 @@ from bot.cli.exits import Exit
 from bot.handbook import handbook_folder
 from bot.settings import load_settings
 
-_FILE, _OF_ASSISTANT = "slack-manifest.yaml", "slack-manifest-assistant.yaml"
+_FILE = "slack-manifest.yaml"
 _COMMAND = re.compile(r"(?P<before>^ *- command: )/(?P<name>\S+)$", re.MULTILINE)
 
 
-def slack_manifest(*, of_assistant: bool = False) -> int:
+def slack_manifest() -> int:
     """Print the manifest to be pasted into Slack.
-
-    Args:
-        of_assistant: For an app that still has assistant_view.
 
     Raises:
         ConfigurationError: when a setting is wrong, or the installation came without it.
     """
     names = load_settings().commands
-    print(
-        named(
-            (handbook_folder() / (_OF_ASSISTANT if of_assistant else _FILE)).read_text("utf-8"),
-            names,
-        ),
-        end="",
-    )
+    print(named((handbook_folder() / _FILE).read_text("utf-8"), names), end="")
     return Exit.OK
 
 

@@ -6,6 +6,13 @@ from bot.doctor.findings import Finding, failed, misconfigured, warning
 from bot.platforms.discord import DiscordSettings
 from core.errors import BotError, DeliveryError, ServiceError
 
+_REVIEWED = (
+    "Discord has approved the Message Content intent: renew that every year in the developer "
+    "portal, before the day that it names there"
+)
+_NOT_REVIEWED = (
+    "from 10,000 users on, Discord reviews who has the Message Content intent, and anew every year"
+)
 UNREACHABLE = "Discord cannot be reached; try again later."
 
 
@@ -32,6 +39,8 @@ async def check_discord(settings: DiscordSettings) -> AsyncIterator[Finding]:
     else:
         reads = "reads messages" if settings.message_content else "reads mentions and commands only"
         yield Finding("discord", f"{found.name} {reads}")
+    if settings.message_content and found.may_read_messages:
+        yield Finding("discord", _REVIEWED if found.is_reviewed else _NOT_REVIEWED)
     if found.clock_warning is not None:
         yield warning("discord", found.clock_warning)
     for server, missing in found.lacking.items():

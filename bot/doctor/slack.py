@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 _UNREACHABLE = "Slack cannot be reached; try again later."
 _ADD_THEM = (
     "add what is missing on the app's page, OAuth & Permissions, or take over "
-    "what 'glossator slack-manifest' prints (with --assistant for an app that still has "
-    "assistant_view), then install the app again."
+    "what 'glossator slack-manifest' prints, then install the app again."
 )
 
 
@@ -39,6 +38,29 @@ async def check_slack(settings: SlackSettings) -> AsyncIterator[Finding]:
         yield await _socket(settings, settings.app_token.get_secret_value())
     else:
         yield Finding("slack", f"Slack's requests come to port {settings.port}, /slack/events")
+
+
+async def check_blocks(settings: SlackSettings) -> AsyncIterator[Finding]:
+    """Have Slack judge one of everything that the bot can show; nothing is shown to anybody."""
+    if not settings.is_set_up:
+        return
+    if settings.bot_token is None:
+        yield warning("slack", "What the bot shows is not checked: that takes a bot token.")
+        return
+    from adapters.slack.specimens import refused, specimens
+
+    found = 0
+    try:
+        async for reason in refused(settings.bot_token.get_secret_value(), settings.api_url):
+            found += 1
+            yield misconfigured(
+                "slack", f"Slack refuses {reason}. Take a newer version of Glossator, or report it."
+            )
+    except DeliveryError as error:
+        yield failed("slack", ServiceError(f"Slack does not judge what the bot shows: {error}"))
+        return
+    if not found:
+        yield Finding("slack", f"takes all that the bot can show: {len([*specimens()])} specimens")
 
 
 async def check_installations(

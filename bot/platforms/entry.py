@@ -80,6 +80,9 @@ class Platform(Generic[G]):
     """`module:function`: given `ChatServices`, returns the `ChatPlatform`, not yet connected."""
     doctor: str
     """`module:function`: given the variables, yields what it finds of the account, if any."""
+    live: str | None = None
+    """`module:function`: given the variables, yields what the platform says of all that the bot can
+    show there, for `doctor --live`."""
     stored: str | None = None
     """`module:function`: given all settings and the sealing keys, yields what it finds of what is
     sealed in the database."""

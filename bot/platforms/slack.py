@@ -107,5 +107,6 @@ SLACK = Platform(
     },
     adapter="bot.platforms.build_slack:slack_adapter",
     doctor="bot.doctor.slack:check_slack",
+    live="bot.doctor.slack:check_blocks",
     stored="bot.doctor.slack:check_installations",
 )

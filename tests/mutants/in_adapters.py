@@ -638,14 +638,14 @@ IN_ADAPTERS = (
         ),
     ),
     Mutant(
-        "decorate a panel by bolt's own client",
+        "decorate by bolt's own client",
         "adapters/slack/gateway/app.py",
         '        context["client"] = clients.with_token(context.bot_token)\n',
         "",
         "what only decorates is left out when Slack takes no more of it",
         (
-            "tests/wire/test_slack_bot_panels.py"
-            "::test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it",
+            "tests/wire/test_slack_bot_agents.py"
+            "::test_what_only_decorates_stops_when_slack_takes_no_more_of_it",
         ),
     ),
     Mutant(
@@ -655,8 +655,8 @@ IN_ADAPTERS = (
         "        self._until = still_closed\n",
         "a bot on SQLite knows its own refusals",
         (
-            "tests/wire/test_slack_bot_panels.py"
-            "::test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it",
+            "tests/wire/test_slack_bot_agents.py"
+            "::test_what_only_decorates_stops_when_slack_takes_no_more_of_it",
         ),
     ),
     Mutant(

@@ -220,11 +220,6 @@ async def _ask_on_slack(on: OnSlack) -> None:
     await on.ask("pia", "quay", courses.POND)
     direct = on.world.dm(on.person("pia"))
     await on.answer_to(await on.world.say(on.person("pia"), direct, courses.TAR.text), courses.TAR)
-    on.world.app.view = "assistant"
-    panel = await on.world.open_assistant(on.person("emma"), on.room("mill-questions"))
-    await on.trial.until(lambda: panel.prompts or None, "the prompts of a panel")
-    said = await on.world.assistant_say(panel, courses.POND.text)
-    await on.answer_to(said, courses.POND)
 
 
 async def _leave_waiting(town: Town) -> None:

@@ -288,17 +288,6 @@ async def test_a_thread_goes_on_with_its_old_turns(upgraded: Upgraded) -> None:
         assert said == [*before, courses.CLOCKWORK.text]
 
 
-async def test_an_assistants_panel_goes_on_with_its_channel(upgraded: Upgraded) -> None:
-    on = upgraded.on_slack
-    [panel] = on.world.threads.values()
-    seen = "SELECT seen_at FROM panels"
-    before = upgraded.rows(seen)  # nothing, when it was 30 days ago
-    await on.world.change_context(panel, on.room("mill-questions"))
-    await on.trial.until(lambda: upgraded.rows(seen) != before or None, "a look at a channel")
-    said = await on.world.assistant_say(panel, courses.TAR.text)
-    assert courses.TAR.fact in (await on.answer_to(said, courses.TAR)).shown
-
-
 async def test_the_buttons_of_old_answers_work(upgraded: Upgraded) -> None:
     on, there = upgraded.on_discord, upgraded.on_slack
     votes = "SELECT helpful, reason FROM votes ORDER BY voted_at"

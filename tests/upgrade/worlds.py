@@ -18,7 +18,7 @@ _DISCORD: Attributes = (
     *("owner", "application", "guild", "channel"),
 )
 _SLACK: Attributes = (
-    *("workspaces", "users", "channels", "apps", "installations", "former", "messages", "threads"),
+    *("workspaces", "users", "channels", "apps", "installations", "former", "messages"),
     *("workspace", "owner", "app", "installation", "channel"),
 )
 
@@ -54,7 +54,7 @@ class Worlds:
         for on_slack in worlds.slack.messages:
             on_slack.at = 0.0
         worlds.slack.app.request_url = None
-        worlds.slack.app.view = "assistant"  # an app of that time has no other
+        worlds.slack.app.is_agent = True  # as it has to be by now
         _pass_over_ids(worlds.slack)
         return worlds
 

@@ -30,6 +30,12 @@ T = TypeVar("T")
 SITE = "https://arden.example.org/book/"
 _BUTTON = 2
 FOREIGN_FACT = "amber falcon seventeen"
+_MORE = """\
+See the drawing of the burner in the hall. Turn to the last page for a list of tools. Read the
+label on the tin. View the plate by the door. Watch the lamp from the gallery. Visit the museum of
+the harbour. Go to the office for a leaflet. Recall the words of the pilot.
+"""
+"""Goes on with the paragraph about the wick, and answers nothing: only the evidence shows it."""
 _COURSES = f"""\
 [courses.arden]
 title = "Arden"
@@ -61,7 +67,9 @@ The map room of the palace holds a globe of walnut wood, which turns once a day.
 def make_template(folder: Path, models: Path, *courses: str) -> Path:
     """Return a data folder with the handbook and these courses: `arden`, `vault`, `rooms`."""
     place = shell(folder, models)
-    write_files(folder / "arden", LIGHTHOUSE)
+    shown = "no longer see the beam.\n"
+    lamp = LIGHTHOUSE["lamp.md"].replace(shown, shown + _MORE)
+    write_files(folder / "arden", {**LIGHTHOUSE, "lamp.md": lamp})
     write_files(folder / "vault", {"vault.md": _VAULT})
     write_files(folder / "rooms", {"rooms.md": _ROOMS})
     (folder / "glossator.toml").write_text(_COURSES, encoding="utf-8")
@@ -200,17 +208,21 @@ def is_growing(message: Message) -> bool:
 
 
 def labels(message: Message) -> list[str]:
-    """Return what is written on a message's buttons."""
+    """Return what is written on a message's buttons, and in the menu of the rest."""
     return [button["label"] for button in _buttons(message) if "label" in button]
 
 
 def button(message: Message, label: str) -> str:
     """Return the custom id of a message's button."""
-    return next(str(b["custom_id"]) for b in _buttons(message) if b["label"] == label)
+    found = next(b for b in _buttons(message) if b.get("label") == label)
+    return str(found.get("custom_id") or found["value"])
 
 
 def _buttons(message: Message) -> list[Mapping[str, Any]]:
-    return [part for part in walk(message.components) if part["type"] == _BUTTON]
+    parts = list(walk(message.components))
+    shown = [part for part in parts if part["type"] == _BUTTON]
+    menus = [part for part in parts if str(part.get("custom_id")).startswith("gl:rest:")]
+    return [*shown, *(option for menu in menus for option in menu["options"])]
 
 
 @asynccontextmanager

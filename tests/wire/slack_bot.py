@@ -183,8 +183,11 @@ def is_finished(message: Message) -> bool:
 
 
 def labels(message: Message) -> list[str]:
-    """Return the action ids of a message's buttons."""
-    return [str(element["action_id"]) for element in elements(message)]
+    """Return the action ids of a message's buttons, and of what is in the menu of the rest."""
+    menus = [e for e in elements(message) if e["action_id"] == "gl:rest"]
+    rest = [o["value"].rpartition(":")[0] for menu in menus for o in menu["options"]]
+    shown = [str(element["action_id"]) for element in elements(message)]
+    return [*(one for one in shown if one != "gl:rest"), *rest]
 
 
 def elements(message: Message) -> list[Mapping[str, Any]]:

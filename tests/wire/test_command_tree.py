@@ -58,6 +58,20 @@ async def test_discord_has_three_commands_and_loses_those_of_before(
         assert again == versions, "what has not changed is not registered again"
 
 
+async def test_discord_is_told_where_each_command_may_be_used(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with discord_bot.a_trial(one_course, tmp_path) as trial:
+        commands = registered(trial)
+        assert {tuple(one["integration_types"]) for one in commands.values()} == {(0,)}
+        contexts = {name: sorted(one["contexts"]) for name, one in commands.items()}
+        for_staff = {"course", "Verify answer"}
+        assert {name for name, where in contexts.items() if where == [0]} == for_staff
+        assert {name for name, where in contexts.items() if where == [0, 1]} == (
+            commands.keys() - for_staff
+        )
+
+
 async def test_discord_is_told_every_description_in_german(
     one_course: Path, tmp_path: Path
 ) -> None:

@@ -106,12 +106,15 @@ async def test_a_vote_is_kept_once_and_can_be_changed(trial: Trial) -> None:
     modal = await pressed(trial, ann, answer, "Not helpful")
     assert modal.callback is Callback.MODAL
     assert votes(trial)[before:] == [(False, None)]
-    sent = await trial.world.submit_modal(modal, reason="  It says too little.  ")
+    sent = await trial.world.submit_modal(
+        modal, because="missing", reason="  It says too little.  "
+    )
     await sent.response(PATIENCE)
     assert told(sent) == "Thank you, this helps the people who run the course."
-    assert votes(trial)[before:] == [(False, "It says too little.")]
+    reason = "Something is missing. It says too little."
+    assert votes(trial)[before:] == [(False, reason)]
     await pressed(trial, ann, answer, "Not helpful")
-    assert votes(trial)[before:] == [(False, "It says too little.")]
+    assert votes(trial)[before:] == [(False, reason)]
     await pressed(trial, ann, answer, "Helpful")
     await pressed(trial, trial.user(), answer, "Helpful")
     assert votes(trial)[before:] == [(True, None), (True, None)]

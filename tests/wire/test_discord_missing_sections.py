@@ -93,4 +93,4 @@ async def test_a_question_for_a_missing_section_is_asked_of_a_neighbour(trial: T
 async def test_a_missing_section_that_none_is_near_has_no_buttons(trial: Trial) -> None:
     refusal = await trial.ask(trial.user(), trial.channel(), "read section 99")
     assert refusal.text == i18n.text("answer-no-section", name="section 99")
-    assert labels(refusal) == ["Helpful", "Not helpful", "Ask the staff"]
+    assert labels(refusal) == ["Ask the staff"]

@@ -236,10 +236,10 @@ async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     await click.response(PATIENCE)
     assert click.original is not None
     assert click.original.text == "This answer is not stored any more."
-    click = await world.click(ann, others, button(others, "Evidence"))
+    click = await world.click(ann, others, button(others, "Helpful"))
     await click.response(PATIENCE)
     assert click.original is not None
-    assert BELL_FACT in click.original.text
+    assert click.original.text.startswith("Thank you")
 
 
 async def test_the_file_of_ones_data_gives_its_user_alone_what_is_stored(trial: Trial) -> None:

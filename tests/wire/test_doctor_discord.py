@@ -38,6 +38,21 @@ async def test_it_names_the_account_and_how_to_invite_it(
     assert server.world.application.token not in done.out + done.err
 
 
+@pytest.mark.parametrize(
+    ("reviewed", "said"),
+    [(False, "from 10,000 users on, Discord reviews"), (True, "renew that every year")],
+)
+async def test_it_says_that_the_intent_is_renewed_every_year(
+    glossator: CommandLine, server: DiscordServer, reviewed: bool, said: str
+) -> None:
+    server.world.application.is_reviewed = reviewed
+    assert (
+        f"ok    discord   {'Discord has' if reviewed else said}"
+        in (done := await doctor(glossator, server)).out
+    )
+    assert said in done.out
+
+
 async def test_a_refused_token_is_told(glossator: CommandLine, server: DiscordServer) -> None:
     done = await doctor(glossator, server, DISCORD__TOKEN="not-the-token")
     assert "FAIL  discord" in done.out

@@ -75,9 +75,6 @@ async def everything_happens(trial: Trial) -> list[Dispatch]:
     for session in list(world.sessions.values()):
         session.statuses.append("processing")
         await world.agents.stop(ann, session)
-    world.app.view = "assistant"
-    thread = await world.open_assistant(ann, channel)
-    await world.change_context(thread, channel)
     await world.join(trial.user(), channel)
     await still_answers(trial)
     return [*_one_of_each([*seen])]

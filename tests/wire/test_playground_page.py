@@ -37,7 +37,7 @@ async def idle(tmp_path: Path) -> AsyncIterator[Playground]:
 
 def _shown(selector: str) -> str:
     found = f"[...document.querySelectorAll({json.dumps(selector)})]"
-    return f"{found}.some((each) => each.checkVisibility())"
+    return f"{found}.some((each) => (each.closest('select') ?? each).checkVisibility())"
 
 
 def _keep(picture: bytes, path: Path) -> None:

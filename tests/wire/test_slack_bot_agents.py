@@ -7,8 +7,9 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import NO_WAIT
 from tests.wire.discord_bot import FOREIGN_FACT
-from tests.wire.slack import AgentSession, Message
+from tests.wire.slack import AgentSession, Message, RateLimited
 from tests.wire.slack_bot import Trial, a_trial, labels
 
 pytestmark = [
@@ -17,6 +18,8 @@ pytestmark = [
     pytest.mark.xdist_group("slack_agents"),
 ]
 TITLE = "How often does the keeper trim the wick of the lamp?"
+SET_STATUS = "assistant.threads.setStatus"
+DECORATIONS = (SET_STATUS, "assistant.threads.setSuggestedPrompts", "views.publish")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -163,3 +166,74 @@ async def test_what_its_user_looks_at_chooses_the_course_and_says_which(
         menu = await trial.answer_to(await world.say(ann, place, question))
         assert FOREIGN_FACT not in menu.shown
         assert labels(menu) == ["gl:course"]
+
+
+async def test_an_edited_question_names_its_session_anew(trial: Trial) -> None:
+    world, ann = trial.world, trial.user()
+    root = await world.say(ann, world.dm(ann), COVERED)
+    answer = await trial.answer_to(root)
+    session = await trial.until(lambda: session_of(trial, root))
+    await world.edit(root, "What does the keeper trim?")
+    await trial.until(lambda: session.title == "What does the keeper trim?" or None, "a new title")
+    await trial.until(lambda: answer.edited_ts or None)
+
+
+async def test_a_title_that_somebody_gave_is_kept_when_the_question_is_edited(
+    trial: Trial,
+) -> None:
+    world, ann = trial.world, trial.user()
+    root = await world.say(ann, world.dm(ann), COVERED)
+    answer = await trial.answer_to(root)
+    session = await trial.until(lambda: session_of(trial, root))
+    await trial.until(lambda: session.status == "active" or None)
+    await world.agents.rename(ann, session, "For the exam")
+    statuses = len(session.statuses)
+    await world.edit(root, "What does the keeper trim?")
+    await trial.until(lambda: answer.edited_ts or None, "the new answer")
+    await trial.until(lambda: len(session.statuses) >= statuses + 2 or None, "the session's end")
+    await world.say(ann, root.channel, "Why is that done?", thread=root)
+    await trial.quiet()
+    assert session.title == "For the exam"
+    renamed = [c for c in world.history.of("agents.sessions.rename") if root.ts in str(c.arguments)]
+    assert not renamed
+
+
+async def test_a_status_does_not_wait_for_an_answer_that_never_comes(
+    one_course: Path, tmp_path: Path
+) -> None:
+    settings = {"INBOX__USER_PER_MINUTE": "1", **NO_WAIT}
+    async with a_trial(one_course, tmp_path, settings=settings) as trial:
+        world, ann = trial.world, trial.user()
+        world.agent_sessions, place = False, world.dm(ann)
+        for _ in range(2):  # the answer, and that it was one too many
+            await trial.answer_to(await world.say(ann, place, COVERED))
+        await trial.until(lambda: not world.statuses or None, "an end of the status")
+        answers = trial.from_bot(place)
+        await world.say(ann, place, COVERED)
+        await trial.quiet()
+        assert trial.from_bot(place) == answers
+        await trial.until(lambda: not world.statuses or None, "an end of the status")
+
+
+async def test_what_only_decorates_stops_when_slack_takes_no_more_of_it(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path) as trial:
+        world, ann = trial.world, trial.user()
+        world.agent_sessions, place = False, world.dm(ann)
+        await world.open_home(ann, "messages")
+        await trial.until(lambda: world.prompts.get(place.id))
+        before = {method: len(world.history.of(method)) for method in DECORATIONS}
+        for method in DECORATIONS:
+            trial.server.faults.api(RateLimited(600), method)
+        for _ in range(3):
+            await world.open_home(ann)
+            await world.open_home(ann, "messages")
+            await trial.answer_to(await world.say(ann, place, COVERED))
+            await trial.until(
+                lambda: all(len(world.history.of(one)) > before[one] for one in DECORATIONS)
+            )
+            await trial.quiet()
+        for method in DECORATIONS:
+            later = world.history.of(method)[before[method] :]
+            assert [call.status for call in later] == [429]

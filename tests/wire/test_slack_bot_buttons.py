@@ -12,7 +12,7 @@ from core import i18n
 from core.storage.sessions.rows import FORGOTTEN_USER
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.discord_bot import FOREIGN_FACT
-from tests.wire.slack import Behind, Channel, Echo, Message, ServerError, Slow, User
+from tests.wire.slack import Behind, Channel, Message, ServerError, Slow, User
 from tests.wire.slack_bot import Trial, a_trial, elements, labels
 from tests.wire.stored import rows_of
 
@@ -83,8 +83,10 @@ async def test_not_helpful_asks_why(trial: Trial) -> None:
     click = await trial.world.click(ann, answer, VOTE, vote(answer, "negative"))
     await click.ack()
     [view] = click.opened
-    await (await trial.world.submit_view(ann, view, why="It is about another lamp.")).ack()
+    filled = {"because": "aside", "why": "It is about another lamp."}
+    await (await trial.world.submit_view(ann, view, **filled)).ack()
     assert "this helps the people who run the course" in str(view.body)
+    assert votes(trial)[-1] == (False, "It answers another question. It is about another lamp.")
 
 
 async def test_a_reason_says_nothing_of_an_answer_that_was_found_helpful_since(
@@ -277,38 +279,20 @@ async def test_a_channel_that_answers_every_message_needs_no_mention(trial: Tria
     assert COVERED_FACT in (await trial.answer_to(question)).shown
 
 
-async def test_an_edited_question_keeps_the_course_that_its_panel_stands_beside(
+async def test_an_edited_question_keeps_the_course_that_its_asker_looked_at(
     trial: Trial,
 ) -> None:
     ann, owner = trial.user(), trial.world.owner
     channel = trial.channel(ann)
     assert "Done" in await told(trial, owner, channel, "/course", "bind vault")
-    trial.world.app.view = "assistant"
-    thread = await trial.world.open_assistant(ann, channel)
-    await trial.until(lambda: thread.prompts or None)
-    question = await trial.world.assistant_say(thread, COVERED)
+    place = trial.world.dm(ann)
+    await trial.world.open_home(ann, "messages", beside=channel)
+    await trial.until(lambda: trial.world.prompts.get(place.id))
+    question = await trial.world.say(ann, place, COVERED)
     answer = await trial.answer_to(question)
     assert COVERED_FACT not in answer.shown
     await trial.world.edit(question, "With which words does the vault of Bellhaven open?")
     await trial.until(lambda: FOREIGN_FACT in answer.shown or None)
-
-
-async def test_a_panel_is_greeted_once_however_often_it_is_told_of(trial: Trial) -> None:
-    ann = trial.user()
-    trial.server.faults.delivery(Echo(5), "assistant_thread_started")
-    trial.world.app.view = "assistant"
-    thread = await trial.world.open_assistant(ann, trial.channel(ann))
-    await trial.until(lambda: thread.prompts or None)
-    await trial.quiet()
-    await trial.answer_to(await trial.world.assistant_say(thread, COVERED))
-    here = [c for c in trial.world.history.calls if c.arguments.get("channel") == thread.channel.id]
-    assert "conversations.replies" not in {call.method for call in here}
-    greetings = [
-        m
-        for m in trial.from_bot(thread.channel, ann)
-        if i18n.text("slack-greeting")[:20] in m.shown
-    ]
-    assert len(greetings) == 1
 
 
 async def test_course_refuses_what_it_does_not_know(trial: Trial) -> None:

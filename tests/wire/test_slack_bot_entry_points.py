@@ -141,18 +141,6 @@ async def test_the_shortcut_explains_privately_on_request(trial: Trial) -> None:
     assert not trial.from_bot(channel)
 
 
-async def test_the_assistant_greets_suggests_and_answers(trial: Trial) -> None:
-    ann = trial.user()
-    trial.world.app.view = "assistant"
-    thread = await trial.world.open_assistant(ann, trial.channel(ann))
-    prompts = await trial.until(lambda: thread.prompts or None)
-    assert 1 <= len(prompts) <= 4
-    question = await trial.world.assistant_say(thread, COVERED)
-    assert COVERED_FACT in (await trial.answer_to(question)).shown
-    assert thread.title is not None
-    assert COVERED.startswith(thread.title.rstrip("…"))
-
-
 async def test_the_home_tells_what_there_is_and_what_is_stored(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)

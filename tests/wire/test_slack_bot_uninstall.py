@@ -41,7 +41,7 @@ class Class:
         return (*ids, self.installation.bot.id, self.word)
 
     async def use_everything(self) -> None:
-        """Ask in every way, vote, set a rule, name staff, and open the assistant's panel."""
+        """Ask in every way, vote, set a rule, name staff, and look at a channel."""
         world, trial = self.trial.world, self.trial
         owner = world.owner_of(self.workspace)
         question = f"{COVERED} {self.word}"
@@ -57,8 +57,7 @@ class Class:
         assert "Done" in (await trial.result_of(setting)).shown
         naming = await world.slash(owner, self.channel, "/course", f"staff add @{self.other.name}")
         assert "is now staff" in (await trial.result_of(naming)).shown
-        world.app.view = "assistant"
-        await world.open_assistant(self.user, self.channel)
+        await world.open_home(self.user, "messages", beside=self.channel)
         await trial.until(lambda: self._panels() or None)
 
     async def _asked(self, channel: Channel, text: str) -> None:

@@ -13,7 +13,7 @@ _WIDTH, _HEIGHT = 160, 90
 def shown(selector: str) -> str:
     """Return an expression that tells whether anything a selector finds can be seen."""
     found = f"[...document.querySelectorAll({json.dumps(selector)})]"
-    return f"{found}.some((each) => each.checkVisibility())"
+    return f"{found}.some((each) => (each.closest('select') ?? each).checkVisibility())"
 
 
 class Visitor:

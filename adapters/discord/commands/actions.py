@@ -21,7 +21,7 @@ from adapters.discord.inbound import (
 from adapters.discord.replies.ephemeral import Interaction, in_time, respond, show, tell
 from adapters.discord.replies.evidence import evidence
 from adapters.discord.staff_clicks import StaffClicks
-from adapters.features.answer_actions import AnswerActions, Clicker, Declined
+from adapters.features.answer_actions import REASONS, AnswerActions, Clicker, Declined, reason_of
 from adapters.intake.front_desk import FrontDesk, Received
 from core import i18n
 from core.errors import BotError, RequestError
@@ -137,7 +137,8 @@ class ButtonActions:
     ) -> None:
         """Take in what was typed into a form; the clicker reads when it cannot be kept."""
         if button is Button.NOT_HELPFUL:
-            await self.reason_given(interaction, name, fields.get("reason", ""))
+            reason = reason_of(fields.get("because", ""), fields.get("reason", ""))
+            await self.reason_given(interaction, name, reason)
             return
         if button is Button.NOT_MEANT:
             await self._meant(interaction, name, fields.get("question", ""))
@@ -147,11 +148,12 @@ class ButtonActions:
         except BotError as error:
             await _tell_failure(interaction, error)
 
-    async def reason_given(self, interaction: Interaction, request_id: UUID, reason: str) -> None:
+    async def reason_given(
+        self, interaction: Interaction, request_id: UUID, reason: str | None
+    ) -> None:
         """Keep why an answer was not helpful."""
-        given = reason.strip() or None
         try:
-            await self._vote(interaction, request_id, helpful=False, reason=given)
+            await self._vote(interaction, request_id, helpful=False, reason=reason)
         except BotError as error:
             await _tell_failure(interaction, error)
         else:
@@ -252,18 +254,26 @@ class ReasonModal(discord.ui.Modal):
     What is sent back arrives at `form_in`, also when the bot was restarted meanwhile.
     """
 
-    reason: discord.ui.TextInput["ReasonModal"] = discord.ui.TextInput(
-        custom_id="reason",
-        style=discord.TextStyle.paragraph,
-        max_length=LONGEST_REASON,
-        required=False,
-    )
-
     def __init__(self, request_id: UUID) -> None:
         name = custom_id(Button.NOT_HELPFUL, request_id)
         title = i18n.text("vote-why")
         super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=name)
-        self.reason.label = i18n.text("vote-in-your-words-optional")
+        options = [
+            discord.RadioGroupOption(label=str(said), value=value)
+            for value, said in REASONS.items()
+        ]
+        because: discord.ui.RadioGroup[Any] = discord.ui.RadioGroup(
+            custom_id="because", required=False, options=options
+        )
+        words: discord.ui.TextInput[Any] = discord.ui.TextInput(
+            custom_id="reason",
+            style=discord.TextStyle.paragraph,
+            max_length=LONGEST_REASON,
+            required=False,
+        )
+        self.add_item(discord.ui.Label(text=i18n.text("vote-because"), component=because))
+        label = i18n.text("vote-in-your-words-optional")
+        self.add_item(discord.ui.Label(text=label, component=words))
 
 
 class MeantModal(discord.ui.Modal):

@@ -9,7 +9,7 @@ import discord
 
 from adapters import nearest_sections
 from adapters.access.choice import NAME
-from adapters.buttons import ANY, Button
+from adapters.buttons import ANY, REST_OF, Button, parsed
 from adapters.discord.replies.ephemeral import Interaction, tell
 from adapters.intake.unreadable import Unreadable
 from core import i18n
@@ -59,6 +59,28 @@ class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY)
         await contained(
             interaction, lambda: clicks.clicked(interaction, self._button, self._request_id)
         )
+
+
+class RestMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=REST_OF):
+    """The menu of what has no button of its own, made again when something is chosen."""
+
+    @classmethod
+    async def from_custom_id(
+        cls, _: Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
+    ) -> Self:
+        """Return the menu that a custom id names."""
+        return cls(cast("discord.ui.Select[Any]", item))
+
+    async def callback(self, interaction: Interaction) -> None:
+        """Do what was chosen, as its button would."""
+        clicks = cast("Clickable", interaction.client).clicks
+
+        async def choose() -> None:
+            name = cast("Mapping[str, Any]", interaction.data or {})["values"][0]
+            if (chosen := parsed(str(name))) is not None:
+                await clicks.clicked(interaction, *chosen)
+
+        await contained(interaction, choose)
 
 
 class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):

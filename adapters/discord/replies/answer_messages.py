@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections import Counter
-from dataclasses import replace
 
 from adapters.base import PostKeeper
 from adapters.discord.api.refusals import (
@@ -110,7 +109,7 @@ class AnswerMessages:
                 await self._put(part, post)
             except Refused as refusal:
                 if refusal.code == NO_PERMISSION and post.pictures:
-                    post = replace(post, pictures=())  # perhaps it may not attach files
+                    post = post.without_pictures()  # perhaps it may not attach files
                 else:
                     await self._find_detour(part, refusal)
             else:

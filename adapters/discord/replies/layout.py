@@ -1,13 +1,14 @@
 """A post as the components that show it."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from uuid import UUID
 
 import discord
 from discord import ui
 
 from adapters.access.choice import Choice
-from adapters.buttons import Button, custom_id
+from adapters.buttons import REST, Button, apart, custom_id
 from adapters.discord.message_texts import joined
 from adapters.discord.replies.outbound import Picture, Post
 from adapters.nearest_sections import Nearest
@@ -21,7 +22,6 @@ _ACCENT = 0x2F6F8F
 _LONGEST_DESCRIPTION = 1_024
 _LONGEST_LABEL = 100
 _LONGEST_BUTTON = 80
-_BUTTONS_IN_A_ROW = 5
 _STYLES = {
     Button.HELPFUL: discord.ButtonStyle.success,
     Button.STOP: discord.ButtonStyle.danger,
@@ -34,9 +34,10 @@ def layout(post: Post) -> View:
     accent = _ACCENT if post.is_answer else None
     view.add_item(ui.Container(*_card(post), accent_colour=accent))
     if post.request_id is not None and post.buttons:
-        buttons = [*_buttons(post)]
-        for start in range(0, len(buttons), _BUTTONS_IN_A_ROW):
-            view.add_item(ui.ActionRow(*buttons[start : start + _BUTTONS_IN_A_ROW]))
+        shown, rest = apart(post.buttons)
+        view.add_item(ui.ActionRow(*_buttons(shown, post.request_id)))
+        if rest:
+            view.add_item(ui.ActionRow(_rest(rest, post.request_id)))
     return view
 
 
@@ -52,14 +53,16 @@ def text_of(post: Post) -> str:
     """Return what `text_in` finds in the message that shows a post."""
     title = post.nearest.title if post.nearest is not None else ""
     inside = f"-# {title}" if title else ""
-    return joined([post.body, inside, post.notes])
+    texts = [part for part in post.shown if isinstance(part, str)]
+    return joined([*texts, inside, post.notes])
 
 
 def _card(post: Post) -> Iterator[Part]:
-    if post.body:
-        yield ui.TextDisplay(post.body)
-    if post.pictures:
-        yield ui.MediaGallery(*_pictures(post))
+    for part in post.shown:
+        if isinstance(part, str):
+            yield ui.TextDisplay(part)
+        else:
+            yield ui.MediaGallery(*(_picture(post, one) for one in part))
     if post.choice is not None:
         yield ui.ActionRow(_menu(post.choice))
     if post.nearest is not None and (row := [*_sections(post.nearest)]):
@@ -72,26 +75,33 @@ def _card(post: Post) -> Iterator[Part]:
         yield ui.TextDisplay(post.notes)
 
 
-def _pictures(post: Post) -> Iterator[discord.MediaGalleryItem]:
-    for number, picture in enumerate(post.pictures, 1):
-        url = f"attachment://{_name(number)}"
-        yield discord.MediaGalleryItem(url, description=_described(picture))
+def _picture(post: Post, picture: Picture) -> discord.MediaGalleryItem:
+    url = f"attachment://{_name(post.pictures.index(picture) + 1)}"
+    return discord.MediaGalleryItem(url, description=_described(picture))
 
 
 def _name(number: int) -> str:
-    return f"formula-{number}.png"
+    return f"picture-{number}.png"
 
 
 def _described(picture: Picture) -> str:
-    return picture.latex[:_LONGEST_DESCRIPTION]
+    return picture.alt[:_LONGEST_DESCRIPTION]
 
 
-def _buttons(post: Post) -> Iterator[ui.Button[View]]:
-    assert post.request_id is not None
-    for button in post.buttons:
+def _buttons(buttons: Sequence[Button], request_id: UUID) -> Iterator[ui.Button[View]]:
+    for button in buttons:
         style = _STYLES.get(button, discord.ButtonStyle.secondary)
-        name = custom_id(button, post.request_id)
+        name = custom_id(button, request_id)
         yield ui.Button(label=button.label, style=style, custom_id=name)
+
+
+def _rest(buttons: Sequence[Button], request_id: UUID) -> ui.Select[View]:
+    """Return the menu of what has no button of its own."""
+    options = [
+        discord.SelectOption(label=one.label, value=custom_id(one, request_id)) for one in buttons
+    ]
+    name, hint = f"{REST}:{request_id}", i18n.text("button-rest")
+    return ui.Select(custom_id=name, placeholder=hint, options=options)
 
 
 def _sections(nearest: Nearest) -> Iterator[ui.Button[View]]:

@@ -10,17 +10,19 @@ from adapters.buttons import Button, buttons_under
 from adapters.discord.markup.code import guarded
 from adapters.discord.markup.dialect import as_written, footnote_lines, to_discord
 from adapters.discord.markup.text import disarm, without_pings
-from adapters.markdown.dialects import plain_text
+from adapters.markdown.dialects import WideTable, plain_text, wide_tables
+from adapters.markdown.evidence import adds_to
 from adapters.markdown.footnotes import answered_question, footnotes, lead_in, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
-from adapters.markdown.visible import without_piles
+from adapters.markdown.visible import without_controls, without_piles
 from adapters.nearest_sections import Nearest, nearest_to
 from core import i18n
 from core.grounding import wording
 from core.i18n.dates import date_of
+from core.markdown.blocks import lines_of
 from core.markdown.writing import one_line
-from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse
+from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Outcome
 
 LONGEST_MESSAGE = 3_600
 """Of the 4,000 characters that all components may have: the others are for labels and menus."""
@@ -39,11 +41,16 @@ _NOTHING = "…"
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawn formula."""
+    """A drawn formula, or a part of a drawn table."""
 
-    latex: str
+    alt: str
+    """What it shows, in words: the LaTeX of a formula."""
     data: bytes
     """A PNG."""
+    caption: str = ""
+    """The line above a table that it stands below; none for a formula, which stands at the end."""
+    instead: str = ""
+    """What is shown in its place, and its caption's, where no picture can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +70,37 @@ class Post:
     pings: int | None = None
     """The user whom its first line names, and who is notified of it; None: no one is."""
     is_answer: bool = False
-    """Whether it is a finished answer, or a part of one."""
+    """Whether it is a finished answer, or a part of one; a refusal is none."""
 
     @property
     def text(self) -> str:
         """What a reader reads, a blank line in place of the line."""
         return "\n\n".join(part for part in (self.body, self.notes) if part)
+
+    @property
+    def shown(self) -> list[str | list[Picture]]:
+        """The body in the order in which it is read: its texts, and the pictures between them."""
+        parts, rest = list[str | list[Picture]](), self.body
+        for caption in dict.fromkeys(one.caption for one in self.pictures if one.caption):
+            before, found, after = f"\n{rest}\n".partition(f"\n{caption}\n")
+            if not found:
+                continue
+            parts.append(f"{before}\n{caption}".strip())
+            parts.append([one for one in self.pictures if one.caption == caption])
+            rest = after.strip()
+        parts += [rest] if rest else []
+        formulas = [one for one in self.pictures if not one.caption]
+        return [*parts, formulas] if formulas else parts
+
+    def without_pictures(self) -> "Post":
+        """Return what is shown where no file can be: tables as text, as far as there is room."""
+        body = f"\n{self.body}\n"
+        for one in self.pictures:
+            if one.caption:
+                body = body.replace(f"\n{one.caption}\n", f"\n{one.instead}\n")
+        room = LONGEST_MESSAGE - utf16_length(self.notes)
+        shown = split(body.strip(), room, count=utf16_length)
+        return replace(self, body=shown[0] if shown else "", pictures=())
 
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
@@ -84,7 +116,7 @@ def growing(
 
     What comes after LONGEST_GROWING characters changes nothing any more.
     """
-    written = _body(text[:LONGEST_GROWING])
+    written = _body(text[:LONGEST_GROWING], _captions(text[:LONGEST_GROWING]))
     if not written.strip():
         return placeholder(request_id, headings)
     room = LONGEST_MESSAGE - len(_GOES_ON)
@@ -137,19 +169,25 @@ def answer(
         private: Whether the asker alone sees it.
         one_message: Put all of it into one message; what does not fit then is left out, and the
             reader notified.
-        pictures: Of the answer's `formulas`, at most; each is attached where its formula stands.
+        pictures: Of the answer's `formulas` and `tables`, at most; each is attached to the message
+            in which it stands.
         earlier: Where the same question was answered before.
     """
-    shown = _below_heading(response, _body(response.response_text).strip() or _NOTHING)
+    shown = _body(response.response_text, [one for one in pictures if one.caption])
+    shown = _below_heading(response, shown.strip() or _NOTHING)
     if (understood := wording.understood(response)) is not None:
         shown = f"{_small(understood)}\n{shown}"
     text = _below_question(asked, shown)
     parts = _packed(text, _below(response, earlier), 1 if one_message else _LONGEST_ANSWER)
+    is_answer = response.outcome is not Outcome.ABSTAINED
     posts = [
-        Post(body, notes, pictures=_pictured(body, pictures), is_answer=True)
+        Post(body, notes, pictures=_pictured(body, pictures), is_answer=is_answer)
         for body, notes in parts
     ]
-    buttons = tuple(buttons_under(response, quoted=quoted, private=private))
+    has_evidence = adds_to(response)
+    buttons = tuple(
+        buttons_under(response, quoted=quoted, private=private, has_evidence=has_evidence)
+    )
     last = replace(
         posts[-1],
         buttons=buttons,
@@ -177,11 +215,45 @@ def thread_name(request: AgentRequest) -> str:
     return split(name, room, count=utf16_length)[0].rstrip() + _GOES_ON
 
 
+def tables(response: AgentResponse) -> list[tuple[Picture, WideTable]]:
+    """Return the tables of an answer that only a picture shows, and what is known of each."""
+    readable = with_readable_formulas(response.response_text).text
+    found = zip(_captions(response.response_text), wide_tables(readable), strict=True)
+    return [*found][:_MOST_PICTURES]
+
+
 _MARKS = "*_~`|#> "
 
 
-def _body(markdown: str) -> str:
-    return to_discord(with_readable_formulas(markdown).text)
+def _captions(markdown: str) -> list[Picture]:
+    """Return a caption for each table that is wide, without its picture."""
+    readable = with_readable_formulas(markdown).text
+    lines = lines_of(without_controls(readable))
+    return [
+        Picture(
+            "\n".join(" | ".join(row) for row in table.rows),
+            b"",
+            f"-# {i18n.text('answer-table', number=number)}",
+            to_discord("".join(lines[table.first : table.end])),
+        )
+        for number, table in enumerate(wide_tables(readable), 1)
+    ]
+
+
+def _body(markdown: str, pictures: Sequence[Picture] = ()) -> str:
+    """Return a text with its wide tables, of those that there are pictures of, as captions."""
+    readable = without_controls(with_readable_formulas(markdown).text)
+    captions = {one.caption for one in pictures}
+    if not captions:
+        return to_discord(readable)
+    lines, parts, position = lines_of(readable), list[str](), 0
+    for table, picture in zip(wide_tables(readable), _captions(markdown), strict=True):
+        if picture.caption in captions:
+            before = to_discord("".join(lines[position : table.first]))
+            parts += [before, picture.caption]
+            position = table.end
+    parts.append(to_discord("".join(lines[position:])))
+    return "\n\n".join(one.strip() for one in parts if one.strip())
 
 
 def _below_question(asked: str | None, text: str) -> str:
@@ -194,7 +266,10 @@ def _below_heading(response: AgentResponse, text: str) -> str:
 
 
 def _pictured(part: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
-    return tuple(picture for picture in pictures if picture.latex in part)
+    lines = part.splitlines()
+    return tuple(
+        one for one in pictures if (one.caption in lines if one.caption else one.alt in part)
+    )
 
 
 def _packed(text: str, notes: str, most: int) -> list[tuple[str, str]]:

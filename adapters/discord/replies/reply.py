@@ -1,7 +1,7 @@
 """One answer on its way to a reader on Discord."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -19,6 +19,7 @@ from adapters.discord.replies.answer_messages import AnswerMessages
 from adapters.discord.replies.dedupe import nonce
 from adapters.discord.replies.outbound import Picture, Post
 from adapters.markdown.formula_images import render_png
+from adapters.markdown.tables import in_pictures, picture
 from adapters.nearest_sections import Nearest
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentResponse
@@ -80,7 +81,7 @@ class DiscordReply(StreamingReply[Post]):
             asked=self._asked,
             private=self._address.ephemeral,
             one_message=self._shown.is_one_message,
-            pictures=_drawn(outbound.formulas(response)),
+            pictures=[*_drawn(outbound.formulas(response)), *_drawn_tables(response)],
             earlier=earlier,
         )
         return [outbound.announcing(first, self._address.pings), *rest]
@@ -195,6 +196,14 @@ async def tidy(client: discord.Client, job: Job) -> None:
 
 def _hold_nothing_back() -> None:
     """Let every request pass: deleting needs no lease."""
+
+
+def _drawn_tables(response: AgentResponse) -> Iterator[Picture]:
+    """Yield pictures of the tables that can be drawn here, each as a whole."""
+    for caption, table in outbound.tables(response):
+        drawn = [picture(rows, table.alignments) for rows in in_pictures(table.rows)]
+        if all(drawn):
+            yield from (replace(caption, data=data) for data in drawn if data is not None)
 
 
 def _drawn(formulas: Iterable[str]) -> list[Picture]:

@@ -14,12 +14,13 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.buttons import Button
-from adapters.features.answer_actions import AnswerActions, Clicker, Declined
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined, reason_of
 from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
 from adapters.intake.incoming_message import IncomingMessage
 from adapters.nearest_sections import CHOICE
 from adapters.slack.commands.modals import (
+    BECAUSE,
     QUESTION,
     WHY,
     answer_press,
@@ -294,7 +295,7 @@ class ButtonActions:
     async def _keep_reason(self, view: Json) -> str:
         kept: Json = json.loads(view["private_metadata"])
         spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
-        reason = typed(view, WHY).strip() or None
+        reason = reason_of(typed(view, BECAUSE), typed(view, WHY))
         try:
             voter, at = self._clicker(spot), moment_of(kept["pressed"])
             await self._actions.vote(request_id, voter, helpful=False, reason=reason, cast_at=at)

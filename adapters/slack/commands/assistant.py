@@ -1,7 +1,6 @@
 """How a conversation with the bot begins: its greeting, its prompts, and whose course it is.
 
-An agent's conversations lie in the Messages tab, each below a message of its user; an older app
-has the assistant's panel, in which Slack begins the threads.
+An agent's conversations lie in the Messages tab, each below a message of its user.
 """
 
 import logging
@@ -38,14 +37,11 @@ class Spoken:
     team: str
     channel: str
     user: str
-    thread: str | None = None
-    """Of the assistant's panel; None: the Messages tab of an agent."""
 
     @property
     def place(self) -> Place:
         """Where it is kept what it stands next to."""
-        place = f"{self.channel}:{self.thread}" if self.thread else self.channel
-        return Place(PLATFORM, self.team, place)
+        return Place(PLATFORM, self.team, self.channel)
 
 
 class Assistant:
@@ -77,9 +73,7 @@ class Assistant:
         """Return the channel that a direct message stands next to; raises StoreError."""
         if "app_context" in event:
             return channel_looked_at(event["app_context"], team)
-        spoken = Spoken(team, str(event["channel"]), "", event.get("thread_ts"))
-        kept = await self._panels.beside(spoken.place) if spoken.thread else None
-        return kept or await self._panels.beside(Spoken(team, spoken.channel, "").place)
+        return await self._panels.beside(Spoken(team, str(event["channel"]), "").place)
 
     async def course_looked_at(self, spoken: Spoken, beside: str | None) -> str | None:
         """Return the title of the course that `beside` chooses; None: it changes nothing.
@@ -101,7 +95,6 @@ class Assistant:
         try:
             await client.chat_postMessage(
                 channel=spoken.channel,
-                thread_ts=spoken.thread,
                 text=escaped(greeting),
                 unfurl_links=False,
                 unfurl_media=False,
@@ -121,8 +114,7 @@ class Assistant:
             return
         try:
             await client.assistant_threads_setSuggestedPrompts(
-                channel_id=spoken.channel,
-                thread_ts=spoken.thread,  # an agent has none: Slack would show nothing
+                channel_id=spoken.channel,  # and no thread_ts: Slack would show nothing
                 title=text("slack-prompts-course", course=mark.course.title),
                 prompts=[{"title": visible(p.topic), "message": p.question} for p in prompts],
             )

@@ -69,7 +69,7 @@ class Home:
         try:
             blocks = await self._blocks(spot, client)
         except BotError as error:
-            blocks = [_section(escaped(error.user_message))]
+            blocks = [section(escaped(error.user_message))]
         try:
             await client.views_publish(user_id=spot.user, view={"type": "home", "blocks": blocks})
         except (SlackClientError, aiohttp.ClientError, OSError) as error:
@@ -83,17 +83,17 @@ class Home:
         courses = [_mrkdwn(f"- {shortened(title, _LONGEST_LINE)}") for title in titles]
         threads = await self._threads(spot, reader, pseudonyms, client)
         below = [
-            _section(_mrkdwn(text("slack-how-to-ask"))),
-            _header(text("slack-home-threads")),
+            section(_mrkdwn(text("slack-how-to-ask"))),
+            header(text("slack-home-threads")),
             *_sections(threads or [text("slack-home-no-threads")]),
-            _header(text("slack-home-stored")),
-            _section(escaped(in_words(stored, "Slack"))),
+            header(text("slack-home-stored")),
+            section(escaped(in_words(stored, "Slack"))),
             *([forget_button()] if stored.anything else []),
         ]
         below = [*await self._clicks.staff.home_blocks(spot), *below]
         above = _sections(courses or [text("course-none-yet")])
         room = MOST_BLOCKS - len(below) - 1
-        return [_header(text("slack-home-courses")), *_fitting(above, room), *below]
+        return [header(text("slack-home-courses")), *_fitting(above, room), *below]
 
     async def _threads(
         self, spot: Spot, reader: Reader, pseudonyms: list[str], client: AsyncWebClient
@@ -132,7 +132,7 @@ async def _line(question: str, asked: Answered, client: AsyncWebClient) -> str:
 
 def _sections(lines: Sequence[str]) -> list[Json]:
     """Return lines as sections, each with as many as it has room for."""
-    return [_section(packed) for packed in _packed(lines)]
+    return [section(packed) for packed in _packed(lines)]
 
 
 def _packed(lines: Sequence[str]) -> Iterator[str]:
@@ -151,14 +151,16 @@ def _fitting(sections: list[Json], room: int) -> list[Json]:
     if len(sections) <= room:
         return sections
     left_out = sum(one["text"]["text"].count("\n") + 1 for one in sections[room - 1 :])
-    return [*sections[: room - 1], _section(text("slack-home-more", count=left_out))]
+    return [*sections[: room - 1], section(text("slack-home-more", count=left_out))]
 
 
-def _header(title: str) -> Json:
+def header(title: str) -> Json:
+    """Return a title of the page."""
     return {"type": "header", "text": plain(title)}
 
 
-def _section(mrkdwn: str) -> Json:
+def section(mrkdwn: str) -> Json:
+    """Return a part of the page, its controls escaped."""
     return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}
 
 

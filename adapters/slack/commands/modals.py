@@ -12,6 +12,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.features.answer_actions import REASONS
 from adapters.intake.deadline import BackgroundWork
 from adapters.slack.inbound import Spot
 from adapters.slack.markup.rich_text import CONTROLS, divided
@@ -36,7 +37,7 @@ EXPORT = "gl:export-my-data"
 """The action id of the button that sends what is stored about its user as a file."""
 FORGET_ME = "gl:forget-me"
 """The action id of the button that deletes what is stored about the user who presses it."""
-QUESTION, WHO_SEES, WHY = "question", "who-sees", "why"
+BECAUSE, QUESTION, WHO_SEES, WHY = "because", "question", "who-sees", "why"
 """The action ids of inputs."""
 PRIVATE, PUBLIC = "private", "public"
 _LONGEST_SECTION = 3_000
@@ -185,6 +186,8 @@ def reason_modal(metadata: str) -> Json:
         "multiline": True,
         "max_length": LONGEST_REASON,
     }
+    options = [{"text": plain(str(said)), "value": value} for value, said in REASONS.items()]
+    because: Json = {"type": "radio_buttons", "action_id": BECAUSE, "options": options}
     return {
         "type": "modal",
         "callback_id": REASON,
@@ -195,11 +198,18 @@ def reason_modal(metadata: str) -> Json:
         "blocks": [
             {
                 "type": "input",
+                "block_id": BECAUSE,
+                "optional": True,
+                "label": plain(i18n.text("vote-because")),
+                "element": because,
+            },
+            {
+                "type": "input",
                 "block_id": WHY,
                 "optional": True,
                 "label": plain(i18n.text("vote-in-your-words")),
                 "element": words,
-            }
+            },
         ],
     }
 

@@ -114,7 +114,7 @@ class PolicyCommands:
     async def _open_form(self, command: Command) -> Json:
         await self._policies.course(await self._admitted(command.spot))
         assert command.client is not None, "a command comes with one"
-        view = _form(json.dumps(asdict(command.spot)))
+        view = hints_form(json.dumps(asdict(command.spot)))
         if not await open_modal(command.client, command.trigger, view):
             raise RequestError(user_message=text("policy-form-too-late"))
         return told(text("policy-form-open"))
@@ -189,7 +189,8 @@ def _form_of(mode: str, words: list[str]) -> PolicyForm:
     )
 
 
-def _form(metadata: str) -> Json:
+def hints_form(metadata: str) -> Json:
+    """Return the modal in which staff write what may be said of an assignment."""
     return {
         "type": "modal",
         "callback_id": HINTS,

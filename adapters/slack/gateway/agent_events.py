@@ -1,4 +1,4 @@
-"""Events of the app's tabs, of the assistant's panel, and of Slack's stop button."""
+"""Events of the app's tabs and of the sessions that Slack shows: stopped, or renamed."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from typing import Any
@@ -52,8 +52,6 @@ class AgentEvents:
         app.event("app_home_opened")(self._tab_opened)
         app.event("app_context_changed")(self._looks_elsewhere)
         app.event("agent_session_stopped")(self._stopped)
-        app.event("assistant_thread_started")(self._panel_opened)
-        app.event("assistant_thread_context_changed")(self._panel_moved)
 
     async def _tab_opened(
         self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
@@ -65,7 +63,7 @@ class AgentEvents:
             spot = Spot(origin.team, origin.enterprise, channel, user)
             self._aside(self._home.show(spot, client))
         if event.get("tab") != "messages" or "context" not in event:
-            return None  # an app with the assistant's view has its panel instead
+            return None  # an app that is no agent has no conversations to begin
         spoken = Spoken(origin.team, channel, user)
         beside = channel_looked_at(event["context"], origin.team)
         name = (origin.team, channel, "tab", str(event.get("event_ts")))
@@ -93,21 +91,6 @@ class AgentEvents:
             spot = Spot(origin.team, origin.enterprise, channel, user, str(thread), direct)
             self._aside(self._stop(spot, str(thread)))
 
-    async def _panel_opened(
-        self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
-    ) -> BoltResponse | None:
-        """Note what the panel stands next to, and greet, once."""
-        thread, team = body["event"]["assistant_thread"], self._origin_of(body, context).team
-        spoken, beside = _panel(team, thread)
-        place = (team, spoken.channel)
-        name = (*place, spoken.thread, "panel")
-        return await self._once(name, place, self._opening(spoken, beside, client))
-
-    async def _panel_moved(self, body: Json, context: AsyncBoltContext) -> None:
-        """Note what the panel stands next to now."""
-        team = self._origin_of(body, context).team
-        await self._assistant.note(*_panel(team, body["event"]["assistant_thread"]))
-
     def _opening(
         self, spoken: Spoken, beside: str | None, client: AsyncWebClient
     ) -> Callable[[], Awaitable[None]]:
@@ -121,10 +104,3 @@ class AgentEvents:
             self._aside(begin(is_new=is_new))
 
         return opening
-
-
-def _panel(team: str, thread: Json) -> tuple[Spoken, str | None]:
-    """Return an assistant's thread, and the channel that it stands next to."""
-    user = str(thread.get("user_id") or "")
-    spoken = Spoken(team, str(thread["channel_id"]), user, str(thread["thread_ts"]))
-    return spoken, (thread.get("context") or {}).get("channel_id")

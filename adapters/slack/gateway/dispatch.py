@@ -33,7 +33,6 @@ HISTORY, ENVELOPE = "history", "envelope"
 EVENTS = frozenset(
     {
         *("app_home_opened", "app_mention", "app_uninstalled", "message", "tokens_revoked"),
-        *("assistant_thread_context_changed", "assistant_thread_started"),
         *("block_actions", "message_action", "shortcut", "slash_command", "view_closed"),
         *("view_submission", HISTORY, ENVELOPE),
     }

@@ -16,7 +16,7 @@ from slack_bolt.response import BoltResponse
 
 from adapters.intake.acceptor import Acceptor
 from adapters.intake.front_desk import FrontDesk, Received
-from adapters.intake.incoming_message import IncomingMessage
+from adapters.intake.incoming_message import TITLED, IncomingMessage
 from adapters.intake.unreadable import Unreadable, place_of, without_text
 from adapters.slack.commands.assistant import Assistant, Spoken
 from adapters.slack.commands.home import Home
@@ -35,6 +35,7 @@ from adapters.slack.inbound import (
 from adapters.slack.installs.uninstall import Uninstalls
 from adapters.slack.reactions import OFFER
 from adapters.slack.replies.address import LOOKED_AT
+from adapters.slack.replies.agent_sessions import digest, title_of
 from core.inbox.base import Acceptance, DeletedEvent
 from core.models import now
 
@@ -175,6 +176,11 @@ class Events:
         if incoming is None:
             return None
         again = incoming.as_edit(str(edited_at), position_of(str(edited_at)))
+        previous: Json = event.get("previous_message") or {}
+        if previous and (asked := heard_message({**previous, "channel": channel}, origin)):
+            # A session is named anew only while it has the title that this question gave it.
+            titled = digest(title_of(asked.text))
+            again = replace(again, address={**again.address, TITLED: titled})
         return await self._questions.redo(again, original=incoming.key)
 
     async def _take_in(self, origin: Origin, event: Json, accept: Accept) -> BoltResponse | None:

@@ -139,20 +139,11 @@ _MESSAGE_SHAPE = {
     "files": _list_of(_FILE),
 }
 _MESSAGE = _an_object(_MESSAGE_SHAPE)
-_THREAD = _an_object(
-    {
-        "channel_id": _text,
-        "thread_ts": _ts,
-        "user_id": _text,
-        "context": _an_object({"channel_id": _text, "team_id": _text, "enterprise_id": _text}),
-    }
-)
 _EVENT = _an_object(
     {
         **_MESSAGE_SHAPE,
         "message": _MESSAGE,
         "previous_message": _MESSAGE,
-        "assistant_thread": _THREAD,
         "item": _an_object({"type": _text, "channel": _text, "ts": _ts}),
         "reaction": _text,
         "item_user": _text,

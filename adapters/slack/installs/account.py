@@ -37,28 +37,22 @@ WITHOUT = {
 """Scopes that the bot asks for besides, and what is missing without each."""
 SCOPES = NEEDED | WITHOUT.keys()
 """What the bot asks a workspace for: all at once, for it has to consent again to every new one."""
-AGENT_EVENTS = frozenset({"agent_session_stopped", "app_context_changed"})
-"""Events of an app with `agent_view`, as all have that are new since July 2026."""
-ASSISTANT_EVENTS = frozenset({"assistant_thread_context_changed", "assistant_thread_started"})
-"""Events of an older app that still has `assistant_view`, which ends in February 2027."""
-EVENTS = (
-    frozenset(
-        {
-            "app_home_opened",
-            "app_mention",
-            "app_uninstalled",
-            "message.channels",
-            "message.groups",
-            "message.im",
-            "message.mpim",
-            "reaction_added",
-            "tokens_revoked",
-        }
-    )
-    | AGENT_EVENTS
-    | ASSISTANT_EVENTS
+EVENTS = frozenset(
+    {
+        "agent_session_stopped",
+        "app_context_changed",
+        "app_home_opened",
+        "app_mention",
+        "app_uninstalled",
+        "message.channels",
+        "message.groups",
+        "message.im",
+        "message.mpim",
+        "reaction_added",
+        "tokens_revoked",
+    }
 )
-"""What the bot hears; of the two views, an app has one."""
+"""What the bot hears."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from adapters.features.staff.replying import PINGS
+from adapters.intake.incoming_message import TITLED
 from core.inbox.base import Job
 from core.models import now
 
@@ -45,10 +46,10 @@ class Address:
     response: Response | None
     looked_at: str | None = None
     """The title of the course, where it was chosen by what the asker looked at."""
+    titled: str | None = None
+    """The digest of the title that its session has, if nobody has changed that."""
     pings: bool = False
     """Whether the answer notifies its asker, who has asked for it."""
-    assistant: bool = False
-    """Whether it was asked in a thread of the older assistant's panel."""
 
     @property
     def is_private(self) -> bool:
@@ -76,6 +77,6 @@ class Address:
             posts_question=posts_question,
             response=response,
             looked_at=address.get(LOOKED_AT),
+            titled=address.get(TITLED),
             pings=address.get(PINGS, False),
-            assistant=address.get("assistant", False),
         )

@@ -3,11 +3,12 @@
 Read 2026-11-25 in docs.slack.dev/ai/agent-sessions: `agents.sessions.setStatus` begins a session
 for the thread below a message, with its title; `chat.stopStream` sets it to `active` again; Slack
 shows its own stop button while it is `processing`, if the app hears `agent_session_stopped`. Apps
-with `assistant_view` get `not_authorized`, older workspaces `unknown_method`: there the status of
+that are no agents get `not_authorized`, older workspaces `unknown_method`: there the status of
 `assistant.threads.*` is shown, which has no stop button.
 """
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -22,7 +23,7 @@ from adapters.slack.installs.workspaces import Workspace, Workspaces
 from adapters.slack.replies.address import Address
 from core.errors import BotError
 from core.i18n import text
-from core.inbox.base import Job, Kind
+from core.inbox.base import Job
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,16 @@ _PATIENCE = 1.5
 """Seconds that an answer waits until it is known whether Slack shows a stop button."""
 _TIMEOUT = 10.0
 _BROKEN = (SlackClientError, BotError, aiohttp.ClientError, OSError, TimeoutError)
+
+
+def title_of(asked: str) -> str:
+    """Return what the session that answers a question is called."""
+    return shortened(" ".join(visible(asked).split()), LONGEST_TITLE) or "…"
+
+
+def digest(title: object) -> str:
+    """Return what a title is known by without keeping its words."""
+    return hashlib.sha256(str(title).encode()).hexdigest()[:32]
 
 
 class Session:
@@ -88,10 +99,9 @@ class Session:
             "processing", text_shown=text("slack-status"), title=title, initiator=True
         )
         if answer is None:
-            if not workspace.has_sessions and self._address.assistant:
-                await self._legacy_title(root, title)
             return False
-        if self._job.arrival.kind is Kind.REDO and self._address.question == root:
+        before = self._address.titled
+        if before and self._address.question == root and before == digest(answer.get("title")):
             await self._rename(root, title)
         if answer.get("warning") == _NO_STOP:
             if not workspace.is_warned:
@@ -134,7 +144,7 @@ class Session:
         except _BROKEN as error:
             logger.info("a thread has no status: %s", error)
         else:
-            return {"warning": answer.get("warning")}
+            return {"warning": answer.get("warning"), "title": answer.get("title")}
         return None
 
     async def _show_text(self, shown: str) -> None:
@@ -151,14 +161,6 @@ class Session:
             )
 
         await self._decorate(set_status)
-
-    async def _legacy_title(self, root: str, title: str) -> None:
-        channel = self._address.channel
-        await self._decorate(
-            lambda client: client.assistant_threads_setTitle(
-                channel_id=channel, thread_ts=root, title=title
-            )
-        )
 
     async def _rename(self, root: str, title: str) -> None:
         channel = self._address.channel
@@ -183,8 +185,7 @@ class Session:
     def _title(self) -> str:
         """Return what a thread is called: by the question asked in it."""
         request = self._job.arrival.request
-        asked = " ".join(visible(request.query_text if request else "").split())
-        return shortened(asked, LONGEST_TITLE) or "…"
+        return title_of(request.query_text if request else "")
 
     @property
     def _workspace(self) -> Workspace:

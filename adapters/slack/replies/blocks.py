@@ -1,11 +1,11 @@
 """Posts as the Block Kit that Slack is sent, and what a press on one of its buttons means."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from adapters.access.choice import Choice, request_in
-from adapters.buttons import Button, custom_id, parsed
+from adapters.buttons import REST, Button, apart, custom_id, parsed
 from adapters.markdown.splitting import split
 from adapters.slack.markup.dialect import to_mrkdwn
 from adapters.slack.markup.rich_text import DividedText, divided, rich_text
@@ -23,8 +23,6 @@ VOTE = "gl:vote"
 CHOOSE = "gl:course"
 """The action id of the menu of courses; its block is named by the question."""
 _VOTES = frozenset({Button.HELPFUL, Button.NOT_HELPFUL})
-_SMALL = _VOTES | {Button.DELETE}
-"""What is shown as a symbol; the others are buttons with words."""
 _LONGEST_OPTION = 75
 
 
@@ -48,7 +46,7 @@ def ending(post: Post, *, escape_code: bool = False) -> tuple[str, list[Block]]:
     parts = divided(post.markdown)
     below = markdown_blocks(parts._replace(before=""), escape_code=escape_code)
     if post.table:
-        below.append({"type": "table", "rows": [list(row) for row in post.table]})
+        below.append(post.table.block)
         below += markdown_blocks(divided(post.after), escape_code=escape_code)
     if post.notes:
         text = {"type": "mrkdwn", "text": post.notes, "verbatim": True}
@@ -89,7 +87,10 @@ def buttons(post: Post) -> list[Block]:
         small.append(_votes(request_id))
     if Button.DELETE in post.buttons:
         small.append(_icon(Button.DELETE, request_id))
-    others = [_button(one, request_id) for one in post.buttons if one not in _SMALL]
+    shown, rest = apart([one for one in post.buttons if one is not Button.DELETE])
+    others = [_button(one, request_id) for one in shown if one not in _VOTES]
+    if rest:
+        others.append(_rest(rest, request_id))
     rows = {"context_actions": small, "actions": others}
     return [{"type": kind, "elements": elements} for kind, elements in rows.items() if elements]
 
@@ -97,6 +98,8 @@ def buttons(post: Post) -> list[Block]:
 def pressed(action: Mapping[str, Any]) -> tuple[Button, UUID] | None:
     """Return the button of an action's payload, and the request it belongs to; None: not ours."""
     name, value = str(action.get("action_id")), str(action.get("value"))
+    if name == REST:
+        return parsed(str((action.get("selected_option") or {}).get("value")))
     return parsed(value if name == VOTE else f"{name}:{value}")
 
 
@@ -145,6 +148,12 @@ def _button(button: Button, request_id: UUID) -> Block:
         "value": str(request_id),
         **style,
     }
+
+
+def _rest(buttons: Sequence[Button], request_id: UUID) -> Block:
+    """Return the menu of what has no button of its own."""
+    options = [{"text": _plain(one.label), "value": custom_id(one, request_id)} for one in buttons]
+    return {"type": "overflow", "action_id": REST, "options": options}
 
 
 def _icon(button: Button, request_id: UUID) -> Block:

@@ -1,6 +1,6 @@
 """The paragraphs that an answer rests on, as blocks of a modal in Slack."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adapters.markdown.evidence import Exhibit, Paragraph, Stretch, exhibits
@@ -21,9 +21,14 @@ _BOLD = ("bold",)
 
 def evidence(response: AgentResponse) -> list[Block]:
     """Return a block for each place cited, which shows every character as it is."""
+    return blocks_of(exhibits(response))
+
+
+def blocks_of(found: Sequence[Exhibit]) -> list[Block]:
+    """Return a block for each place."""
     return [
         {"type": "rich_text", "elements": [_place(one), *_paragraphs(one)]}
-        for one in exhibits(response)[:_MOST_PLACES]
+        for one in found[:_MOST_PLACES]
     ]
 
 

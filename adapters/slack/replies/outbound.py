@@ -8,6 +8,7 @@ from uuid import UUID
 from adapters.access.choice import Choice
 from adapters.base import EarlierThread
 from adapters.buttons import Button, buttons_under
+from adapters.markdown.evidence import adds_to
 from adapters.markdown.footnotes import (
     answered_question,
     footnotes,
@@ -20,7 +21,7 @@ from adapters.markdown.splitting import split, utf16_length
 from adapters.nearest_sections import Nearest, nearest_to
 from adapters.slack.markup.dialect import as_written, footnote_lines, to_slack
 from adapters.slack.markup.rich_text import divided
-from adapters.slack.markup.tables import Row, around_table
+from adapters.slack.markup.tables import Table, around_table
 from adapters.slack.markup.text import escaped_length, link, words
 from core.grounding import wording
 from core.i18n import text
@@ -57,14 +58,16 @@ class Post:
     """What the buttons belong to."""
     choice: Choice | None = None
     nearest: Nearest | None = None
-    table: tuple[Row, ...] = ()
-    """Rows of a table below the text."""
+    table: Table | None = None
+    """A table below the text."""
     after: str = ""
     """What stands below the table, as `markdown`."""
     pings: str | None = None
     """The user whom its first line names and notifies; None: no one is."""
     sources: tuple[tuple[str, str], ...] = ()
     """Title and address of the pages that it cites."""
+    by_model: bool = False
+    """Whether a model wrote it, so that its sentences were checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def settled(written: str, *, asked: str | None = None) -> str:
     tables when something follows them. What only rich text or a table shows ends it.
     """
     around = around_table(written[:LONGEST_GROWING])
-    if around.table:
+    if around.tables:
         return _settled(asked, around.before)
     written = around.before
     lines = lines_of(written)
@@ -180,22 +183,20 @@ def answer(
         looked_at: The title of the course, where it was chosen by what the asker looks at.
         earlier: Where the same question was answered before.
     """
-    posts = _with_table(response, asked)
+    posts = _posts(response, asked)
     most = 1 if one_message else _LONGEST_ANSWER
-    if posts is None:
-        said = _body(response.response_text).strip() or _NOTHING
-        shown = _below_question(asked, _below_heading(response, said))
-        parts = split(shown, LONGEST_MARKDOWN, count=escaped_length)
-        posts = [Post(part) for part in parts]
     left_out = [text("answer-rest-left-out")] if len(posts) > most else []
     chosen = [text("slack-from-looked-at", course=looked_at)] if looked_at else []
     told = [*chosen, *remarks(response), *_about_writer(response), *left_out]
     notes = _notes(response, told, _earlier(earlier))
     posts = posts[:most]
-    posts[0] = replace(posts[0], sources=_sources(response))
+    posts[0] = replace(posts[0], sources=_sources(response), by_model=is_by_model(response))
     posts[-1] = replace(posts[-1], notes=notes[0])
     posts += [] if one_message else [Post("", notes=more) for more in notes[1:]]
-    buttons = tuple(buttons_under(response, quoted=quoted, private=private))
+    has_evidence = adds_to(response)
+    buttons = tuple(
+        buttons_under(response, quoted=quoted, private=private, has_evidence=has_evidence)
+    )
     if buttons and not private:
         buttons += (Button.DELETE,)
     last = replace(
@@ -207,16 +208,42 @@ def answer(
     return [*posts[:-1], last]
 
 
-def _with_table(response: AgentResponse, asked: str | None) -> list[Post] | None:
-    """Return an answer in one message with a table in it; None: it is shown without."""
-    readable = with_readable_formulas(response.response_text).text
-    before, table, after, length = around_table(readable)
-    shown = _below_question(asked, _below_heading(response, to_slack(before))).strip()
-    below = to_slack(after).strip()
-    room = LONGEST_MARKDOWN - length
-    if not table or escaped_length(shown) + escaped_length(below) > room:
-        return None
-    return [Post(shown, table=table, after=below)]
+def _posts(response: AgentResponse, asked: str | None) -> list[Post]:
+    """Return an answer as messages, each with one table at most below its text."""
+    rest, posts, is_first = with_readable_formulas(response.response_text).text, list[Post](), True
+    while rest.strip() or is_first:
+        before, tables, rest = around_table(rest)
+        shown = to_slack(before).strip()
+        if is_first:
+            shown = _below_heading(response, shown or ("" if tables else _NOTHING))
+            shown = _below_question(asked, shown).strip()
+        is_first = False
+        parts = [Post(part) for part in split(shown, LONGEST_MARKDOWN, count=escaped_length)]
+        if parts and not tables and posts and _fits_below(posts[-1], parts):
+            posts[-1] = replace(posts[-1], after=parts[0].markdown)
+            parts = []
+        for table in tables:
+            if (
+                parts
+                and parts[-1].table is None
+                and _length(parts[-1]) + table.length <= LONGEST_MARKDOWN
+            ):
+                parts[-1] = replace(parts[-1], table=table)
+            else:
+                parts.append(Post("", table=table))
+        posts += parts
+    return posts
+
+
+def _fits_below(post: Post, parts: Sequence[Post]) -> bool:
+    """Return whether the end of an answer fits below the table of its last message."""
+    if post.table is None or len(parts) > 1:
+        return False
+    return _length(post) + post.table.length + _length(parts[0]) <= LONGEST_MARKDOWN
+
+
+def _length(post: Post) -> int:
+    return escaped_length(post.markdown)
 
 
 def _about_writer(response: AgentResponse) -> Iterator[str]:

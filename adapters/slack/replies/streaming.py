@@ -1,6 +1,6 @@
 """One message that Slack shows while it is being written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from uuid import UUID
 
 from adapters.markdown.splitting import shortened
@@ -85,7 +85,7 @@ class Stream:
         """
         markdown, blocks = ending(post, escape_code=self._rest.workspace.escape_code)
         new = markdown[len(self.sent) :]
-        chunks = list(self._last(post.sources))
+        chunks = list(self._last(post))
         chunks += [{"type": "markdown_text", "text": new}] if new else []
         await self._rest.end_stream(self._channel, self._ts, metadata, chunks, blocks)
 
@@ -111,18 +111,19 @@ class Stream:
             yield _step(self._request, self._doing, "complete")
             yield _step(self._request, step, "in_progress")
 
-    def _last(self, sources: Sequence[tuple[str, str]]) -> Iterator[Block]:
-        """Yield that all is done, and with which pages of the book."""
-        if not sources:
+    def _last(self, post: Post) -> Iterator[Block]:
+        """Yield that all is done, whether it was checked, and with which pages of the book."""
+        if not post.sources:
             yield _step(self._request, self._doing, "complete")
             return
         if self._doing[0] != _WRITE:
             yield _step(self._request, self._doing, "complete")
         found = [
             {"type": "url", "url": url, "text": shortened(title, _LONGEST_STEP)}
-            for title, url in sources[:_MOST_SOURCES]
+            for title, url in post.sources[:_MOST_SOURCES]
         ]
-        done = (_WRITE, text("slack-step-write"))
+        title = text("slack-step-checked") if post.by_model else text("slack-step-shown")
+        done = (_WRITE, title)
         yield {**_step(self._request, done, "complete"), "sources": found}
 
     def _escaped(self, markdown: str) -> str:

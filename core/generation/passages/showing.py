@@ -1,4 +1,4 @@
-"""Writes passages as claims: below the heading of their section, the answering sentence bold."""
+"""Writes passages as claims: where there are several below their headings, what answers bold."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,10 +20,9 @@ def claims_of(windows: Sequence[Window], evidence: Sequence[RetrievedChunk]) -> 
     for window in windows:
         chunk = evidence[window.pieces[0].chunk_number]
         sections.setdefault((chunk.document_id, chunk.headings), []).append(window)
-    for own in sections.values():
+    firsts = [evidence[own[0].pieces[0].chunk_number] for own in sections.values()]
+    for own, heading in zip(sections.values(), _headings(firsts), strict=True):
         own.sort(key=lambda window: window.pieces[0].place[1])
-        chunk = evidence[own[0].pieces[0].chunk_number]
-        heading: str | None = place_of(chunk)
         for window in own:
             by_chunk = groupby(window.pieces, key=lambda piece: piece.chunk_number)
             for number, (_, run) in enumerate(by_chunk):
@@ -33,9 +32,28 @@ def claims_of(windows: Sequence[Window], evidence: Sequence[RetrievedChunk]) -> 
                 heading = None
 
 
+def _headings(chunks: Sequence[RetrievedChunk]) -> list[str | None]:
+    """Return what stands above each of several sections; the footnotes name their places whole.
+
+    Nothing stands above a single one: its footnote would say the same.
+    """
+    if len(chunks) < 2:
+        return [None] * len(chunks)
+    short = [_own_heading(chunk) or chunk.page_title for chunk in chunks]
+    alike = {one for one in short if short.count(one) > 1}
+    return [
+        place_of(chunk) if name in alike else name
+        for chunk, name in zip(chunks, short, strict=True)
+    ]
+
+
+def _own_heading(chunk: RetrievedChunk) -> str | None:
+    return chunk.section_heading or (chunk.headings[-1] if chunk.headings else None)
+
+
 def place_of(chunk: RetrievedChunk) -> str:
     """Return what a passage's section is called: its page, and its heading where it has one."""
-    own = chunk.section_heading or (chunk.headings[-1] if chunk.headings else None)
+    own = _own_heading(chunk)
     return chunk.page_title if own in {None, chunk.page_title} else f"{chunk.page_title} › {own}"
 
 

@@ -86,31 +86,6 @@ _ABOUT = (
         platforms=frozenset({SLACK}),
         places=frozenset({Place.DIRECT}),
     ),
-    Surface(
-        "panel opened",
-        "panel",
-        slack=("assistant_thread_started",),
-        platforms=frozenset({SLACK}),
-        places=frozenset({Place.CHANNEL, Place.DIRECT}),
-    ),
-    Surface(
-        "panel asked",
-        "panel",
-        "ask",
-        shows="body",
-        platforms=frozenset({SLACK}),
-        places=frozenset({Place.CHANNEL, Place.DIRECT}),
-        silent=SILENT,
-    ),
-    Surface(
-        "panel moved",
-        "panel",
-        "move",
-        slack=("assistant_thread_context_changed",),
-        platforms=frozenset({SLACK}),
-        places=frozenset({Place.CHANNEL}),
-        silent=SILENT,
-    ),
 )
 _LOOKING = tuple(
     Surface(

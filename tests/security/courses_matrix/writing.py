@@ -65,5 +65,5 @@ def _cells(surface: Surface, platform: str) -> Iterator[Cell]:
                 yield Cell(surface, relation, role, place)
 
 
-_ONCE = frozenset({"take_up", "begin", "look", "panel", "home", "stop", "old_form"})
+_ONCE = frozenset({"take_up", "begin", "look", "home", "stop", "old_form"})
 """What is no message, press or form, or can be done once."""

@@ -47,7 +47,7 @@ HELP = {
     ("run",): ("chat platforms",),
     ("init",): ("--course", "--generator", "--model", "ollama"),
     ("help",): ("PAGE", "handbook"),
-    ("slack-manifest",): ("manifest", "names", "--assistant"),
+    ("slack-manifest",): ("manifest", "names"),
 }
 
 

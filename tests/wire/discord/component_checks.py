@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.wire.discord.errors import FormErrors, Json, units
 
-ROW, BUTTON, STRING_SELECT, TEXT_INPUT = 1, 2, 3, 4
+ROW, BUTTON, STRING_SELECT, TEXT_INPUT, RADIO_GROUP = 1, 2, 3, 4, 21
 OTHER_SELECTS = {5, 6, 7, 8}
 SECTION, TEXT_DISPLAY, THUMBNAIL, GALLERY, FILE, SEPARATOR = 9, 10, 11, 12, 13, 14
 CONTAINER, LABEL = 17, 18
@@ -182,6 +182,13 @@ def _check_input(item: Json, path: str, errors: FormErrors, labelled: bool) -> N
     _check_custom_id(item, path, errors)
     if item.get("type") in _SELECTS:
         _check_select(item, path, errors)
+        return
+    if item.get("type") == RADIO_GROUP and not labelled:
+        options = item.get("options") or []
+        errors.count(f"{path}.options", options, 10, 2)
+        for number, option in enumerate(options):
+            for key in ("label", "value"):
+                errors.text(f"{path}.options.{number}.{key}", option.get(key), 100, 1)
         return
     if item.get("type") != TEXT_INPUT:
         if labelled or item.get("type") not in {19, 21, 22, 23}:

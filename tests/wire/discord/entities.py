@@ -66,6 +66,8 @@ class Application:
     token: str
     owner: User
     message_content: bool = True
+    is_reviewed: bool = False
+    """Whether Discord has approved its privileged intents, as it has to from 10,000 users on."""
     """The privileged intents, as switched in the portal."""
     server_members: bool = False
     presences: bool = False

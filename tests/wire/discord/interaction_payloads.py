@@ -105,7 +105,10 @@ def message_menu_data(command: Json, message: Message, state: State) -> Json:
 
 
 def component_data(message: Message, custom_id: str, values: list[str] | None) -> Json:
-    """Return the data of a click; fails if the message has no such component to click."""
+    """Return the data of a click; fails if the message has no such component to click.
+
+    An option of a menu is named by its value.
+    """
     for component in walk(message.components):
         if component.get("custom_id") == custom_id:
             if component.get("disabled"):
@@ -116,6 +119,8 @@ def component_data(message: Message, custom_id: str, values: list[str] | None) -
                 "id": component["id"],
             }
             return data | ({} if values is None else {"values": values})
+        if custom_id in {option["value"] for option in component.get("options") or ()}:
+            return component_data(message, component["custom_id"], [custom_id])
     present = [c["custom_id"] for c in walk(message.components) if c.get("custom_id")]
     raise LookupError(f"the message has no component {custom_id!r}, only {present}")
 
@@ -140,6 +145,13 @@ def _filled(component: Json, fields: dict[str, Any], number: Any) -> Json:
         return answer | {"component": _filled(component["component"], fields, number)}
     custom_id = component["custom_id"]
     answer["custom_id"] = custom_id
+    if component["type"] == 21:
+        chosen = fields.get(custom_id)
+        if chosen not in {None if not component.get("required", True) else chosen} | {
+            option["value"] for option in component["options"]
+        }:
+            raise ValueError(f"the group {custom_id!r} has no option {chosen!r}")
+        return answer | {"value": chosen}
     if component["type"] != 4:
         return answer | {"values": fields.get(custom_id, [])}
     value = str(fields.get(custom_id, component.get("value") or ""))

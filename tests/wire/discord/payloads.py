@@ -243,7 +243,8 @@ def guild_create_payload(guild: Guild, channels: list[Channel], reader: User, la
 
 def application_flags(application: Application) -> int:
     """Return the flags that tell which privileged intents are switched on."""
-    flags = 1 << 19 if application.message_content else 0
+    content = 1 << 18 if application.is_reviewed else 1 << 19
+    flags = content if application.message_content else 0
     flags |= 1 << 15 if application.server_members else 0
     return flags | (1 << 13 if application.presences else 0)
 

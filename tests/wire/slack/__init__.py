@@ -18,7 +18,6 @@ A test acts in the world, the bot answers over the wire, and the test looks at t
         await world.submit_view(ann, question="why?")
         await world.open_home(ann, "messages", beside=world.channel)  # an agent's conversation
         await world.agents.look_at(ann, world.channel)  # app_context_changed
-        thread = await world.open_assistant(ann)  # of an app whose `view` is "assistant"
         answer = await world.until(lambda: world.transcript(world.channel, ann)[1:])
 
         server.faults.api(ServerError(502, applied=True), "chat.postMessage")
@@ -38,7 +37,6 @@ from tests.wire.clock import Clock
 from tests.wire.slack.entities import (
     AgentSession,
     App,
-    AssistantThread,
     Channel,
     ChannelKind,
     Installation,
@@ -70,7 +68,6 @@ from tests.wire.slack.world import World
 __all__ = [
     "AgentSession",
     "App",
-    "AssistantThread",
     "Behind",
     "Change",
     "Channel",

@@ -43,6 +43,12 @@ class Agents:
             self._world.streams.stop(message, [])
         self._world.events.session_stopped(session, user, [message.ts for message in streams])
 
+    async def rename(self, user: User, session: AgentSession, title: str) -> None:
+        """Give an agent's session another title."""
+        before, session.title = session.title, title
+        self._world.changed("session", session, title)
+        self._world.events.session_renamed(session, user, before)
+
     def look(self, user: User, channel: Channel | None, message: Message | None = None) -> None:
         """Note what somebody looks at, the most relevant first, and tell nobody."""
         found: list[Json] = []

@@ -190,7 +190,14 @@ def _check_rich(found: Complaints, at: str, element: Any, allowed: frozenset[str
 
 
 def _check_table(found: Complaints, at: str, block: Json) -> None:
-    found.count(f"{at}/column_settings", block.get("column_settings", []), 20, 0)
+    settings = found.count(f"{at}/column_settings", block.get("column_settings", []), 20, 0)
+    for number, setting in enumerate(settings):
+        here = f"{at}/column_settings/{number}"
+        found.fields(here, setting, frozenset({"align", "is_wrapped"}))
+        if setting.get("align", "left") not in {"left", "center", "right"}:
+            found.add(f"{here}/align", "must be a valid enum value")
+        if not isinstance(setting.get("is_wrapped", False), bool):
+            found.add(f"{here}/is_wrapped", "must be a boolean")
     for number, row in enumerate(found.count(f"{at}/rows", block.get("rows"), 100)):
         here = f"{at}/rows/{number}"
         for column, cell in enumerate(found.count(here, row, 20)):

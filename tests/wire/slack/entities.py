@@ -89,8 +89,8 @@ class App:
     org_wide: bool = False
     """Whether who installs it in a workspace of an organisation does so in all of them."""
     home_tab: bool = True
-    view: str = "agent"
-    """`agent` or, of apps from before July 2026, `assistant`."""
+    is_agent: bool = True
+    """Whether its manifest has `agent_view`."""
     request_url: str | None = None
     """Where HTTP deliveries go; None: Socket Mode."""
     socket_mode: bool = True
@@ -219,20 +219,6 @@ class Message:
         if self.streamed:
             return "\n".join(part for part in (self.text, *written(self.blocks)) if part)
         return "\n".join(written(self.blocks)) if self.blocks else self.text
-
-
-@dataclass(eq=False)
-class AssistantThread:
-    """A conversation in the assistant's panel."""
-
-    user: User
-    installation: Installation
-    channel: Channel
-    ts: str
-    context: Json
-    title: str | None = None
-    prompts: list[Json] = field(default_factory=list)
-    prompts_title: str | None = None
 
 
 @dataclass(eq=False)

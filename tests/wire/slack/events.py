@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from tests.wire.slack.entities import (
     AgentSession,
-    AssistantThread,
     Channel,
     ChannelKind,
     Installation,
@@ -92,7 +91,7 @@ class Events:
         }
         if view is not None and tab == "home":
             event["view"] = view_payload(view)
-        if installation.app.view == "agent":
+        if installation.app.is_agent:
             event["context"] = self._context(user)
         self.send(installation, event, "app_home_opened", _UNSCOPED)
 
@@ -104,7 +103,7 @@ class Events:
             "channel": channel.id,
             "context": self._context(user),
         }
-        if installation.app.view == "agent":
+        if installation.app.is_agent:
             self.send(installation, event, "app_context_changed", _UNSCOPED)
 
     def session_stopped(self, session: AgentSession, user: User, streams: list[str]) -> None:
@@ -118,18 +117,19 @@ class Events:
         }
         self.send(session.installation, event, "agent_session_stopped", "chat:write")
 
-    def assistant(self, thread: AssistantThread, kind: str) -> None:
-        """Tell that an assistant thread began (`started`) or looks elsewhere."""
-        event = {
-            "type": f"assistant_thread_{kind}",
-            "assistant_thread": {
-                "user_id": thread.user.id,
-                "context": thread.context,
-                "channel_id": thread.channel.id,
-                "thread_ts": thread.ts,
-            },
+    def session_renamed(self, session: AgentSession, user: User, before: str | None) -> None:
+        """Tell that somebody gave a session another title."""
+        event: Json = {
+            "type": "agent_session_title_changed",
+            "user": user.id,
+            "channel": session.channel.id,
+            "thread_ts": session.thread_ts,
+            "title": session.title,
+            "team_id": session.installation.workspace.id,
         }
-        self.send(thread.installation, event, f"assistant_thread_{kind}", "assistant:write")
+        if before is not None:
+            event["previous_title"] = before
+        self.send(session.installation, event, "agent_session_title_changed", "chat:write")
 
     def uninstalled(self, installation: Installation) -> None:
         """Tell, in either order in real life, that the tokens died and the app is out."""
@@ -169,7 +169,7 @@ class Events:
     def _seen_by_agents(self, installation: Installation, message: Message) -> Json:
         """Return what a direct message tells an agent besides: what its author looks at."""
         is_direct = message.channel.kind is ChannelKind.IM and not message.author.bot
-        if not is_direct or installation.app.view != "agent":
+        if not is_direct or not installation.app.is_agent:
             return {}
         return {"app_context": self._context(message.author)}
 

@@ -101,7 +101,8 @@ def view_event_payload(interaction: Interaction, *, cleared: bool = False) -> Js
 def find_action(holder: Message | View, action_id: str, choice: str | None) -> Json:
     """Return the action of pressing an element, by its action id.
 
-    `choice` is a value: of an option, of one of two feedback buttons, or of one of many buttons.
+    `choice` is a value: of an option, of one of two feedback buttons, or of one of many buttons. An
+    option of an overflow menu is also named by what its value begins with.
 
     Raises:
         LookupError: There is no such element, or no such choice.
@@ -111,6 +112,10 @@ def find_action(holder: Message | View, action_id: str, choice: str | None) -> J
         for element in [*block.get("elements", []), block.get("accessory") or {}]:
             if element.get("type") == "button" and choice not in (None, element.get("value")):
                 continue
+            values = [option["value"] for option in element.get("options") or ()]
+            in_menu = next((one for one in values if one.startswith(f"{action_id}:")), None)
+            if element.get("type") == "overflow" and in_menu is not None:
+                return find_action(holder, element["action_id"], in_menu)
             if element.get("action_id") == action_id and element.get("type") in _CLICKABLE:
                 return {
                     "type": element["type"],

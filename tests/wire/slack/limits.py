@@ -18,7 +18,6 @@ def _by_method() -> dict[str, Window]:
         "apps.connections.open": (20, 60.0),
         "assistant.threads.setStatus": (600, 60.0),
         "assistant.threads.setSuggestedPrompts": (600, 60.0),
-        "assistant.threads.setTitle": (600, 60.0),
         "auth.test": (300, 60.0),
         "bots.info": TIER_3,
         "chat.appendStream": TIER_4,

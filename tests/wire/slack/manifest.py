@@ -1,4 +1,4 @@
-"""What Slack refuses in an app's manifest; a new app may not have the assistant's view.
+"""What Slack refuses in the manifest of a new app.
 
 Facts of slackapi/manifest-schema (schema 2.0.0, `agent_view` since 0.5.0), of
 docs.slack.dev/ai/migrating-to-agent-messaging and of its events' pages, all read 2026-11-25.
@@ -25,8 +25,6 @@ _EVENT_NEEDS: dict[str, str | None] = {
     "app_home_opened": None,
     "app_mention": "app_mentions:read",
     "app_uninstalled": None,
-    "assistant_thread_context_changed": None,
-    "assistant_thread_started": None,
     "member_joined_channel": "channels:read",
     "message.channels": "channels:history",
     "message.groups": "groups:history",
@@ -37,8 +35,9 @@ _EVENT_NEEDS: dict[str, str | None] = {
     "tokens_revoked": None,
 }
 """Events that a bot may subscribe to, and the scope that each needs."""
-_OF_AGENTS = frozenset({"app_context_changed", "agent_session_stopped"})
-_OF_ASSISTANTS = frozenset({"assistant_thread_started", "assistant_thread_context_changed"})
+_OF_AGENTS = frozenset(
+    {"agent_session_stopped", "agent_session_title_changed", "app_context_changed"}
+)
 _TOP = frozenset({"_metadata", "display_information", "features", "oauth_config", "settings"})
 _FEATURES = frozenset(
     {"agent_view", "app_home", "assistant_view", "bot_user", "shortcuts", "slash_commands"}
@@ -55,8 +54,8 @@ _SETTINGS = frozenset(
 _COLOUR = re.compile(r"#[0-9a-fA-F]{3}([0-9a-fA-F]{3})?")
 
 
-def check_manifest(manifest: Any, *, new_app: bool) -> Json:
-    """Return a manifest, or refuse it with all that is wrong; `new_app` as for a new app."""
+def check_manifest(manifest: Any) -> Json:
+    """Return a manifest, or refuse it with all that is wrong."""
     found = Complaints()
     if not isinstance(manifest, dict):
         raise SlackError("invalid_manifest", "must be an object [json-pointer:]")
@@ -65,7 +64,7 @@ def check_manifest(manifest: Any, *, new_app: bool) -> Json:
     scopes = frozenset(((manifest.get("oauth_config") or {}).get("scopes") or {}).get("bot") or ())
     _check_display(found, manifest.get("display_information") or {})
     _check_features(found, features)
-    _check_view(found, features, scopes, new_app=new_app)
+    _check_view(found, features, scopes)
     for scope in sorted(scopes - BOT_SCOPES):
         found.add("/oauth_config/scopes/bot", f"unknown scope: {scope}")
     _check_settings(found, manifest.get("settings") or {}, features, scopes)
@@ -102,22 +101,14 @@ def _check_features(found: Complaints, features: Json) -> None:
     found.text("/features/bot_user/display_name", features["bot_user"].get("display_name"), 80)
 
 
-def _check_view(
-    found: Complaints, features: Json, scopes: frozenset[str], *, new_app: bool
-) -> None:
-    agent, assistant = features.get("agent_view"), features.get("assistant_view")
-    if assistant is not None and new_app:
+def _check_view(found: Complaints, features: Json, scopes: frozenset[str]) -> None:
+    agent = features.get("agent_view")
+    if "assistant_view" in features:
         found.add("/features/assistant_view", "is not allowed for new apps; use agent_view")
-    if agent is not None and assistant is not None:
-        found.add("/features", "agent_view and assistant_view exclude each other")
-    if agent is None and assistant is None and "assistant:write" in scopes:
+    if agent is None and "assistant:write" in scopes:
         found.add("/oauth_config/scopes/bot", "assistant:write needs an agent's view")
-    if (agent is not None or assistant is not None) and "assistant:write" not in scopes:
+    if agent is not None and "assistant:write" not in scopes:
         found.add("/oauth_config/scopes/bot", "an agent's view needs assistant:write")
-    if assistant is not None:
-        at = "/features/assistant_view"
-        found.fields(at, assistant, frozenset({"assistant_description", "suggested_prompts"}))
-        found.required(at, assistant, "assistant_description")
     if agent is not None:
         at = "/features/agent_view"
         known = frozenset({"agent_description", "suggested_prompts", "actions"})
@@ -137,8 +128,7 @@ def _check_settings(
     at = "/settings/event_subscriptions"
     if not settings.get("socket_mode_enabled") and not events.get("request_url"):
         found.add(at, "missing required field: request_url")
-    view = "agent" if "agent_view" in features else "assistant"
-    foreign = _OF_ASSISTANTS if view == "agent" else _OF_AGENTS
+    foreign = frozenset() if "agent_view" in features else _OF_AGENTS
     for event in events.get("bot_events") or ():
         here = f"{at}/bot_events"
         if event not in _EVENT_NEEDS or event in foreign:

@@ -59,7 +59,7 @@ def _title(request: Request) -> str:
 
 def _place(request: Request) -> tuple[Channel, str]:
     """Return the thread of a call, or refuse it."""
-    if request.installation.app.view != "agent":
+    if not request.installation.app.is_agent:
         raise SlackError("not_authorized")
     channel = request.joined_channel("channel_id")
     thread_ts = request.required("thread_ts")

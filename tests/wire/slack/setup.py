@@ -50,8 +50,6 @@ EVENTS = frozenset(
         "app_home_opened",
         "app_mention",
         "app_uninstalled",
-        "assistant_thread_context_changed",
-        "assistant_thread_started",
         "member_joined_channel",
         "message.channels",
         "message.groups",
@@ -151,21 +149,18 @@ class Setup(State):
         self.apps[app.id] = app
         return app
 
-    def add_app_of(self, manifest: Any, *, new_app: bool = True, **settings: Any) -> App:
+    def add_app_of(self, manifest: Any, **settings: Any) -> App:
         """Make an app of a manifest, as the page *Create New App* does.
-
-        Args:
-            new_app: False: an app from before July 2026, which takes over the manifest.
 
         Raises:
             SlackError: `invalid_manifest`, with all that is wrong.
         """
-        checked = check_manifest(manifest, new_app=new_app)
+        checked = check_manifest(manifest)
         features, hears = checked["features"], checked["settings"]["event_subscriptions"]
         commands = features.get("slash_commands") or []
         return self.add_app(
             checked["display_information"]["name"],
-            view="agent" if "agent_view" in features else "assistant",
+            is_agent="agent_view" in features,
             scopes=frozenset(checked["oauth_config"]["scopes"]["bot"]),
             events=frozenset(hears["bot_events"]),
             commands=frozenset(one["command"] for one in commands),

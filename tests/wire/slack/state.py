@@ -10,7 +10,6 @@ from tests.wire.slack.clock import Timestamps
 from tests.wire.slack.entities import (
     AgentSession,
     App,
-    AssistantThread,
     Channel,
     ChannelKind,
     Installation,
@@ -47,7 +46,7 @@ class Change:
 
     name: str
     """posted, edited, deleted, reacted, home, modal, status, title, session or prompts."""
-    subject: Message | View | AssistantThread | AgentSession | None = None
+    subject: Message | View | AgentSession | None = None
     text: str = ""
 
 
@@ -92,8 +91,6 @@ class State(LocalPlatform[Change]):
     views: dict[str, View] = field(default_factory=dict)
     homes: dict[tuple[str, str], View] = field(default_factory=dict)
     """App Homes by app and user."""
-    threads: dict[tuple[str, str], AssistantThread] = field(default_factory=dict)
-    """Assistant threads by channel and timestamp."""
     statuses: dict[tuple[str, str], Json] = field(default_factory=dict)
     """What apps say they are doing, by channel and thread."""
     agent_sessions: bool = True
@@ -133,7 +130,7 @@ class State(LocalPlatform[Change]):
     def changed(
         self,
         name: str,
-        subject: Message | View | AssistantThread | AgentSession | None = None,
+        subject: Message | View | AgentSession | None = None,
         text: str = "",
     ) -> None:
         """Tell watchers of what a person looking on would see."""

@@ -1,11 +1,13 @@
-"""views.* and assistant.threads.*: what an app shows beside messages."""
+"""views.*, blocks.validate and assistant.threads.*: what an app shows beside messages."""
 
 from typing import Any
 
-from tests.wire.slack.entities import AssistantThread, Channel, Prompts, View
+from tests.wire.slack.block_checks import check_message_blocks
+from tests.wire.slack.entities import Channel, Prompts, View
 from tests.wire.slack.errors import Json, SlackError
 from tests.wire.slack.payloads import view_payload
 from tests.wire.slack.requests import Method, Request, Table
+from tests.wire.slack.view_checks import check_view
 
 
 def open_view(request: Request) -> Json:
@@ -47,8 +49,34 @@ def publish_view(request: Request) -> Json:
     return _shown(request.world.modals.publish(request.installation, user, body))
 
 
+def validate_blocks(request: Request) -> Json:
+    """blocks.validate: schema only, of exactly one of blocks, a message or a view; no scope."""
+    given = [name for name in ("blocks", "message", "view") if request.text(name)]
+    if len(given) != 1:
+        raise SlackError("invalid_arguments", "provide exactly one [json-pointer:]")
+    (name,) = given
+    payload = request.structure(name, "invalid_json")
+    limits = request.world.limits
+    try:
+        if name == "view":
+            kind = payload.get("type") if isinstance(payload, dict) else None
+            check_view(payload, limits, kind="home" if kind == "home" else "modal")
+        elif name == "message":
+            check_message_blocks(payload.get("blocks", []), limits)
+        else:
+            check_message_blocks(payload, limits)
+    except SlackError as error:
+        details = [one.rpartition(" [json-pointer:") for one in error.body.get("errors", ())]
+        found = [
+            {"pointer": at.rstrip("]"), "code": "failed_constraint", "message": said}
+            for said, _, at in details
+        ]
+        raise SlackError(f"invalid_{name}", errors=found) from None
+    return {"ok": True}
+
+
 def set_status(request: Request) -> Json:
-    """assistant.threads.setStatus: in assistant threads and in threads of channels."""
+    """assistant.threads.setStatus: in any thread."""
     channel, thread_ts = _thread_place(request)
     loading = request.structure("loading_messages", "invalid_arguments") or []
     if not isinstance(loading, list) or len(loading) > 10:
@@ -62,36 +90,23 @@ def set_status(request: Request) -> Json:
     request.world.statuses.pop(key, None)
     if status:
         request.world.statuses[key] = {"status": status, "loading_messages": loading}
-    request.world.changed("status", request.world.threads.get(key), status)
-    return {"ok": True}
-
-
-def set_title(request: Request) -> Json:
-    """assistant.threads.setTitle."""
-    thread = _assistant_thread(request)
-    thread.title = request.required("title")
-    request.world.changed("title", thread, thread.title)
+    request.world.changed("status", None, status)
     return {"ok": True}
 
 
 def set_prompts(request: Request) -> Json:
-    """assistant.threads.setSuggestedPrompts: of an assistant's thread, or of an agent's tab.
+    """assistant.threads.setSuggestedPrompts: of an agent's tab.
 
     Slack lets a call for an agent that names a thread fail silently (read 2026-11-25).
     """
     prompts = _prompts(request)
     title = request.text("title") or None
-    if request.installation.app.view == "agent":
-        if request.text("thread_ts"):
-            request.world.mistakes.append("prompts of an agent have no thread_ts")
-            return {"ok": True}
-        channel = request.joined_channel("channel_id")
-        request.world.prompts[channel.id] = Prompts(title, prompts)
-        request.world.changed("prompts", None, channel.id)
+    if request.text("thread_ts"):
+        request.world.mistakes.append("prompts of an agent have no thread_ts")
         return {"ok": True}
-    thread = _assistant_thread(request)
-    thread.prompts, thread.prompts_title = prompts, title
-    request.world.changed("prompts", thread)
+    channel = request.joined_channel("channel_id")
+    request.world.prompts[channel.id] = Prompts(title, prompts)
+    request.world.changed("prompts", None, channel.id)
     return {"ok": True}
 
 
@@ -130,14 +145,6 @@ def _thread_place(request: Request) -> tuple[Channel, str]:
     return channel, thread_ts
 
 
-def _assistant_thread(request: Request) -> AssistantThread:
-    channel, thread_ts = _thread_place(request)
-    thread = request.world.threads.get((channel.id, thread_ts))
-    if thread is None or thread.installation is not request.installation:
-        raise SlackError("invalid_thread_ts")
-    return thread
-
-
 def _shown(view: View) -> Json:
     return {"ok": True, "view": view_payload(view)}
 
@@ -145,7 +152,7 @@ def _shown(view: View) -> Json:
 METHODS: Table = {
     "assistant.threads.setStatus": Method(set_status, "assistant:write"),
     "assistant.threads.setSuggestedPrompts": Method(set_prompts, "assistant:write"),
-    "assistant.threads.setTitle": Method(set_title, "assistant:write"),
+    "blocks.validate": Method(validate_blocks),
     "views.open": Method(open_view),
     "views.publish": Method(publish_view),
     "views.push": Method(push_view),

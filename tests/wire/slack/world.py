@@ -6,7 +6,6 @@ from typing import Any
 from tests.wire.slack.agents import Agents
 from tests.wire.slack.entities import (
     App,
-    AssistantThread,
     Channel,
     Installation,
     Message,
@@ -235,44 +234,6 @@ class World(Setup):
         view = self.homes.get((installation.app.id, user.id))
         self.events.home_opened(installation, user, self.dm(user, app), tab, view)
 
-    async def open_assistant(
-        self, user: User, channel: Channel | None = None, app: App | None = None
-    ) -> AssistantThread:
-        """Open the assistant's panel, beside a channel or beside nothing.
-
-        Raises:
-            LookupError: The app is an agent, which has no such panel.
-        """
-        installation = self.installation_for(app or self.app, user)
-        if installation.app.view != "assistant":
-            raise LookupError(f"{installation.app.name} has no assistant's panel")
-        place = self.dm(user, app)
-        root = Message(
-            self.timestamps.next(),
-            place,
-            installation.bot,
-            self.clock.now(),
-            text="New Assistant Thread",
-            subtype="assistant_app_thread",
-            installation=installation,
-        )
-        root.thread_ts = root.ts
-        place.messages[root.ts] = root
-        context = self._context(user, channel)
-        thread = AssistantThread(user, installation, place, root.ts, context)
-        self.threads[place.id, root.ts] = thread
-        self.events.assistant(thread, "started")
-        return thread
-
-    async def change_context(self, thread: AssistantThread, channel: Channel) -> None:
-        """Look at another channel while the panel is open."""
-        thread.context = self._context(thread.user, channel)
-        self.events.assistant(thread, "context_changed")
-
-    async def assistant_say(self, thread: AssistantThread, text: str) -> Message:
-        """Write into an assistant thread, or choose one of its prompts."""
-        return await self.say(thread.user, thread.channel, text, thread=thread.ts)
-
     async def allow(self, url: str, workspace: Workspace, user: User | None = None) -> str:
         """Allow what an OAuth page asks; return the address the browser goes to next."""
         return self.oauth.approve(query_of(url), workspace, user or self.owner_of(workspace))
@@ -332,15 +293,6 @@ class World(Setup):
         if shown is None or (view is not None and view is not shown):
             raise LookupError(f"{user.name} sees no such modal")
         return shown
-
-    def _context(self, user: User, channel: Channel | None) -> Json:
-        if channel is None:
-            return {}
-        return {
-            "channel_id": channel.id,
-            "team_id": user.workspace.id,
-            "enterprise_id": user.workspace.enterprise_id,
-        }
 
 
 def _root(message: Message) -> str:

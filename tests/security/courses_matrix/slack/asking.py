@@ -82,15 +82,3 @@ class Asking(Using):
     async def _home(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self.world.open_home(lane.user)
         await self._something(lane, mark)
-
-    async def _panel(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
-        context = None if lane.place is Place.DIRECT else lane.channel
-        self.world.app.view = "assistant"
-        thread = await self.world.open_assistant(lane.user, None if what == "move" else context)
-        await self._something(lane, mark)
-        if what == "move":
-            await self.world.change_context(thread, lane.channel)
-        if what:
-            asked = self.witness.mark()
-            await self.world.assistant_say(thread, FIRST)
-            await self.house.incoming(lane, asked, quiet=quiet)

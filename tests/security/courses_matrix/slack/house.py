@@ -26,7 +26,6 @@ from tests.security.courses_matrix.relations import (
 from tests.security.courses_matrix.witness import HOLDER, Witness
 from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.slack import (
-    AssistantThread,
     Change,
     Channel,
     Installation,
@@ -184,9 +183,6 @@ class SlackHouse:
             shown = self.world.prompts[change.text]
             text = json.dumps([shown.title, shown.prompts])
             self.witness.note([change.text], text, public=False, subject=shown)
-        elif isinstance(subject, AssistantThread):
-            text = json.dumps([subject.title, subject.prompts_title, subject.prompts, change.text])
-            self.witness.note([subject.channel.id], text, public=False, subject=subject)
         elif isinstance(subject, Message) and subject.installation is not None:
             self.witness.note([subject.channel.id], _shown(subject), public=not subject.ephemeral,
                               subject=subject)  # fmt: skip

@@ -37,7 +37,6 @@ class Meeting(Using):
         return line
 
     async def _look(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
-        self.world.app.view = "agent"
         looked_at = self.others_room if what == "another's" else lane.channel
         await self.world.agents.look_at(lane.user, looked_at)
         if what:

@@ -4,6 +4,7 @@ import re
 from typing import Any
 from uuid import UUID, uuid4
 
+import discord
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -119,10 +120,14 @@ def test_an_error_is_a_sentence_without_buttons() -> None:
     assert (post.text, post.buttons) == ("I cannot search the book.", ())
 
 
-def test_an_abstention_can_be_voted_on_but_has_no_evidence() -> None:
+def test_a_refusal_is_no_answer_to_vote_on_and_has_no_bar() -> None:
     abstained = without_answer(Outcome.ABSTAINED, "The book doesn't cover this.")
     (post,) = answer(abstained, quoted=False)
-    assert post.buttons == (Button.HELPFUL, Button.NOT_HELPFUL, Button.ASK_STAFF)
+    assert post.buttons == (Button.ASK_STAFF,)
+    assert not post.is_answer
+    (card, _) = layout(post).children
+    assert isinstance(card, discord.ui.Container)
+    assert card.accent_colour is None
     assert evidence(abstained) == [Post("This answer cites no passage of the book.")]
 
 

@@ -10,41 +10,22 @@ from adapters.features.command_names import CommandNames
 from adapters.slack.commands.modals import EXPLAIN
 from adapters.slack.commands.staff_queue import VERIFY
 from adapters.slack.gateway.http import EVENTS as PATH
-from adapters.slack.installs.account import AGENT_EVENTS, ASSISTANT_EVENTS, EVENTS, SCOPES
+from adapters.slack.installs.account import EVENTS, SCOPES
 from adapters.slack.installs.oauth import REDIRECT
-from tests.wire.slack import SlackError
 from tests.wire.slack.manifest import check_manifest
 
 DOCS = Path(__file__).parents[4] / "docs"
-AGENT, ASSISTANT = DOCS / "slack-manifest.yaml", DOCS / "slack-manifest-assistant.yaml"
+FILE = DOCS / "slack-manifest.yaml"
 COMMANDS = [f"/{name}" for _, name in CommandNames()]
 
 
-@pytest.fixture(params=[AGENT, ASSISTANT], ids=["agent", "assistant"])
-def file(request: pytest.FixtureRequest) -> Path:
-    found: Path = request.param
-    return found
-
-
 @pytest.fixture
-def manifest(file: Path) -> Any:
-    return yaml.safe_load(file.read_text("utf-8"))
+def manifest() -> Any:
+    return yaml.safe_load(FILE.read_text("utf-8"))
 
 
-def test_slack_takes_it(file: Path, manifest: Any) -> None:
-    assert check_manifest(manifest, new_app=file == AGENT)
-
-
-def test_the_older_one_is_for_older_apps_and_says_until_when() -> None:
-    old, new = (yaml.safe_load(one.read_text("utf-8")) for one in (ASSISTANT, AGENT))
-    with pytest.raises(SlackError, match="invalid_manifest"):
-        check_manifest(old, new_app=True)
-    assert "February 2027" in ASSISTANT.read_text("utf-8")
-    for one in (old, new):
-        for view in ("agent_view", "assistant_view"):
-            one["features"].pop(view, None)
-        one["settings"]["event_subscriptions"].pop("bot_events")
-    assert old == new
+def test_slack_takes_it(manifest: Any) -> None:
+    assert check_manifest(manifest)
 
 
 def test_it_asks_for_the_scopes_that_the_bot_needs(manifest: Any) -> None:
@@ -53,9 +34,8 @@ def test_it_asks_for_the_scopes_that_the_bot_needs(manifest: Any) -> None:
     assert list(scopes) == ["bot"]
 
 
-def test_it_subscribes_to_the_events_that_are_heard(file: Path, manifest: Any) -> None:
-    others = ASSISTANT_EVENTS if file == AGENT else AGENT_EVENTS
-    assert sorted(EVENTS - others) == manifest["settings"]["event_subscriptions"]["bot_events"]
+def test_it_subscribes_to_the_events_that_are_heard(manifest: Any) -> None:
+    assert sorted(EVENTS) == manifest["settings"]["event_subscriptions"]["bot_events"]
 
 
 def test_it_has_every_command_and_the_shortcut(manifest: Any) -> None:
@@ -65,8 +45,8 @@ def test_it_has_every_command_and_the_shortcut(manifest: Any) -> None:
     assert features["app_home"]["home_tab_enabled"]
 
 
-def test_it_begins_with_sockets_and_names_the_paths_over_http(file: Path, manifest: Any) -> None:
+def test_it_begins_with_sockets_and_names_the_paths_over_http(manifest: Any) -> None:
     assert manifest["settings"]["socket_mode_enabled"]
-    text = file.read_text("utf-8")
+    text = FILE.read_text("utf-8")
     assert text.count(f"example.org{PATH}") == len(COMMANDS) + 2
     assert f"example.org{REDIRECT}" in text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.buttons import Button
+from adapters.buttons import REST, Button
 from adapters.slack.replies.blocks import blocks, fallback, pressed
 from adapters.slack.replies.evidence import evidence
 from adapters.slack.replies.outbound import (
@@ -83,7 +83,8 @@ def test_a_press_finds_its_way_back_to_the_request() -> None:
     actions = [
         {"action_id": vote["action_id"], "value": vote["positive_button"]["value"]},
         {"action_id": vote["action_id"], "value": vote["negative_button"]["value"]},
-        *others["elements"],
+        *(one for one in others["elements"] if one["type"] == "button"),
+        *({"action_id": REST, "selected_option": one} for one in others["elements"][-1]["options"]),
     ]
     assert [pressed(one) for one in actions] == [(button, REQUEST) for button in post.buttons]
     assert pressed({"action_id": "forget", "value": "1"}) is None
@@ -214,11 +215,30 @@ def test_a_table_is_a_table_between_the_text_around_it() -> None:
     assert styles == [{"code": True}]
 
 
-def test_a_table_that_is_too_large_is_drawn() -> None:
+def test_a_table_that_is_too_large_goes_on_in_a_further_message_with_its_header() -> None:
     row = f"| {'a' * 30} | b |\n"
-    (post, *_) = answer(of_text("| a | b |\n|---|---|\n" + row * 101), quoted=False)
-    assert not post.table
-    assert "│" in post.markdown
+    posts = answer(of_text("| a | b |\n|---|--:|\n" + row * 190 + "\nEnd."), quoted=False)
+    shown = [check_message_blocks(blocks(post), Limits()) for post in posts]
+    tables = [one for post in shown for one in post if one["type"] == "table"]
+    assert sum(len(one["rows"]) - 1 for one in tables) == 190
+    assert {str(written(one["rows"][0])) for one in tables} == {"['a', 'b']"}
+    assert tables[0]["column_settings"] == [
+        {"align": "left", "is_wrapped": True},
+        {"align": "right", "is_wrapped": True},
+    ]
+    assert not any("│" in post.markdown for post in posts)
+
+
+def test_each_table_of_an_answer_is_one_of_slacks_own() -> None:
+    wide = "| a | b | c | d |\n|---|---|---|---|\n" + "| 1 | 2 | 3 | 4 |\n" * 9
+    first, second = answer(of_text(f"One.\n\n{wide}\nTwo.\n\n{wide}\nEnd."), quoted=False)
+    for post, kinds in (
+        (first, ["markdown", "table"]),
+        (second, ["markdown", "table", "markdown"]),
+    ):
+        shown = check_message_blocks(blocks(post), Limits())
+        assert [one["type"] for one in shown][: len(kinds)] == kinds
+    assert (second.markdown, second.after) == ("Two.", "End. [1]")
 
 
 def test_what_a_model_wrote_says_so_and_what_the_book_says_does_not() -> None:

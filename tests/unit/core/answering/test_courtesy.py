@@ -33,7 +33,7 @@ async def test_courtesy_gets_a_friendly_sentence(
     assert (answer.outcome, answer.response_text) == (Outcome.ABSTAINED, FRIENDLY)
     assert answer.asks_nothing
     assert (answer.nearest_sections, answer.notices, answer.retrieved_chunks) == ((), (), ())
-    assert not [*buttons_under(answer, quoted=False, private=True)]
+    assert not [*buttons_under(answer, quoted=False, private=True, has_evidence=False)]
     assert closing_line(answer).startswith("(no question,")
 
 

@@ -385,8 +385,8 @@ async def test_each_section_has_its_heading_once() -> None:
     other = chunk("A spring tide is the highest tide.", headings=("The Moon",))
     claims = await answer("What is a tide?", one, other)
     assert sorted(filter(None, (claim.heading for claim in claims))) == [
-        "The Sea › The Moon",
-        "The Sea › Tides",
+        "The Moon",
+        "Tides",
     ]
 
 

@@ -20,9 +20,9 @@ def manifest(name: str = "slack-manifest.yaml") -> Any:
     return yaml.safe_load((DOCS / name).read_text("utf-8"))
 
 
-def wrong_with(changed: Any, *, new_app: bool = True) -> list[str]:
+def wrong_with(changed: Any) -> list[str]:
     with pytest.raises(SlackError, match="invalid_manifest") as refused:
-        check_manifest(changed, new_app=new_app)
+        check_manifest(changed)
     return list(refused.value.body["errors"])
 
 
@@ -32,20 +32,18 @@ def incoming(world: World) -> list[Dispatch]:
     return dispatches
 
 
-def test_a_new_app_may_not_have_the_assistants_view(world: World) -> None:
-    old = manifest("slack-manifest-assistant.yaml")
-    (complaint,) = wrong_with(old)
-    assert "is not allowed for new apps" in complaint
-    with pytest.raises(SlackError, match="invalid_manifest"):
-        world.add_app_of(old)
-    assert world.add_app_of(old, new_app=False).view == "assistant"
-    assert world.add_app_of(manifest()).view == "agent"
+def test_the_manifest_of_the_handbook_makes_an_agent(world: World) -> None:
+    assert world.add_app_of(manifest()).is_agent
 
 
 @pytest.mark.parametrize(
     ("path", "value", "complaint"),
     [
-        (("features", "assistant_view"), {"assistant_description": "x"}, "exclude each other"),
+        (
+            ("features", "assistant_view"),
+            {"assistant_description": "x"},
+            "is not allowed for new apps",
+        ),
         (("features", "agent_view", "agent_description"), "x" * 301, "less than 301"),
         (("features", "agent_view", "suggested_prompts"), [{"title": "x"}], "field: message"),
         (("features", "agent_view", "assistant_description"), "x", "additional property"),
@@ -95,8 +93,6 @@ async def test_an_agent_is_told_what_its_user_looks_at(world: World, ann: User) 
     }
     assert away["context"] == {}
     assert (asked["ts"], "thread_ts" in asked) == (question.ts, False)
-    with pytest.raises(LookupError, match="no assistant's panel"):
-        await world.open_assistant(ann)
 
 
 async def test_an_agent_suggests_without_a_thread(
@@ -178,7 +174,7 @@ async def test_who_has_no_sessions_is_told_so(
     call = client.agents_sessions_setStatus
     world.app.events -= {"agent_session_stopped"}
     assert (await call(**where))["warning"] == "missing_agent_session_stopped_event_subscription"
-    world.app.view = "assistant"
+    world.app.is_agent = False
     assert await refusal(lambda: call(**where)) == "not_authorized"
     world.agent_sessions = False
     assert await refusal(lambda: call(**where)) == "unknown_method"

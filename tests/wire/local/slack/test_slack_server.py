@@ -9,11 +9,6 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_bolt.context.say.async_say import AsyncSay
 from slack_bolt.context.say_stream.async_say_stream import AsyncSayStream
 from slack_bolt.context.set_status.async_set_status import AsyncSetStatus
-from slack_bolt.context.set_suggested_prompts.async_set_suggested_prompts import (
-    AsyncSetSuggestedPrompts,
-)
-from slack_bolt.context.set_title.async_set_title import AsyncSetTitle
-from slack_bolt.middleware.assistant.async_assistant import AsyncAssistant
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.wire.slack import SlackServer, User, World
@@ -194,52 +189,6 @@ async def test_the_home_is_published_when_it_is_opened(
     assert home.body["blocks"][0]["text"]["text"] == "Your courses"
 
 
-@pytest.mark.usefixtures("running")
-async def test_the_assistant_greets_and_streams_an_answer(
-    app: TrialApp, world: World, ann: User
-) -> None:
-    assistant = AsyncAssistant()
-
-    @assistant.thread_started
-    async def started(say: AsyncSay, set_suggested_prompts: AsyncSetSuggestedPrompts) -> None:
-        await say("What would you like to know?")
-        await set_suggested_prompts(prompts=[{"title": "Prices", "message": "What is a price?"}])
-
-    @assistant.user_message
-    async def asked(
-        client: AsyncWebClient,
-        payload: Json,
-        set_status: AsyncSetStatus,
-        set_title: AsyncSetTitle,
-    ) -> None:
-        await set_title(payload["text"])
-        await set_status(status="is thinking", loading_messages=["Reading"])
-        stream = await client.chat_stream(
-            channel=payload["channel"], thread_ts=payload["thread_ts"], buffer_size=8
-        )
-        task = {"type": "task_update", "id": "1", "title": "Searching", "status": "in_progress"}
-        await stream.append(chunks=[task])
-        for word in ("**A price** ", "is a number ", "with a unit."):
-            await stream.append(markdown_text=word)
-        await stream.append(chunks=[{**task, "status": "complete"}])
-        await stream.stop(blocks=[FEEDBACK])
-
-    app.bolt.assistant(assistant)
-    world.app.view = "assistant"
-    thread = await world.open_assistant(ann, world.channel)
-    await world.until(lambda: thread.prompts)
-    await world.assistant_say(thread, thread.prompts[0]["message"])
-    await world.until(
-        lambda: [m for m in world.messages if m.streamed and m.stream is None], timeout=10
-    )
-    answer = world.transcript(thread.channel, ann)[-1]
-    assert answer.text == "**A price** is a number with a unit."
-    assert [card["status"] for card in answer.task_cards] == ["complete"]
-    assert answer.blocks == [FEEDBACK]
-    assert thread.title == "What is a price?"
-    assert not world.statuses
-
-
 async def test_an_answer_is_streamed_into_a_thread_of_a_channel(
     server: SlackServer, app: TrialApp, world: World, ann: User
 ) -> None:
@@ -258,21 +207,6 @@ async def test_an_answer_is_streamed_into_a_thread_of_a_channel(
     assert answer.text.count("page 7") == 10
     assert [call.error for call in world.history.calls] == [None] * len(world.history.calls)
     assert not world.previews
-
-
-async def test_the_assistant_hears_where_it_is_opened(
-    server: SlackServer, app: TrialApp, world: World, ann: User
-) -> None:
-    app.keep("assistant_thread_started", "assistant_thread_context_changed")
-    other = world.add_channel(world.workspace, "other", members=(ann,))
-    async with by_socket(app, server):
-        world.app.view = "assistant"
-        thread = await world.open_assistant(ann, world.channel)
-        await world.until(lambda: app.incoming)
-        await world.change_context(thread, other)
-        await world.until(lambda: len(app.incoming) == 2)
-    contexts = [body["event"]["assistant_thread"]["context"] for body in app.incoming]
-    assert [context["channel_id"] for context in contexts] == [world.channel.id, other.id]
 
 
 def modal() -> Json:

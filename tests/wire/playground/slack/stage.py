@@ -20,7 +20,7 @@ class Stage:
 
     def __init__(self, world: World, *, own_courses: bool) -> None:
         self.world = world
-        manifest = check_manifest(yaml.safe_load(_MANIFEST.read_text("utf-8")), new_app=True)
+        manifest = check_manifest(yaml.safe_load(_MANIFEST.read_text("utf-8")))
         self.commands: list[Json] = manifest["features"]["slash_commands"]
         self.shortcuts: list[Json] = manifest["features"]["shortcuts"]
         _take_over(manifest, world)
@@ -93,7 +93,7 @@ class Stage:
 def _take_over(manifest: Json, world: World) -> None:
     """Make the world's app, and its installation, what the manifest says."""
     app, commands = world.app, manifest["features"]["slash_commands"]
-    app.view = "agent"
+    app.is_agent = True
     app.commands = frozenset(each["command"] for each in commands)
     app.escaped = frozenset(each["command"] for each in commands if each["should_escape"])
     app.events = frozenset(manifest["settings"]["event_subscriptions"]["bot_events"])

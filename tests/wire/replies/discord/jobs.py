@@ -137,8 +137,11 @@ def by_bot(world: World, channel: Channel, reader: User | None = None) -> list[M
 
 
 def labels(message: Message) -> list[str]:
-    """Return what is written on a message's buttons."""
-    return [part["label"] for part in walk(message.components) if part.get("label")]
+    """Return what is written on a message's buttons, and in the menu of the rest."""
+    parts = list(walk(message.components))
+    menus = [one for one in parts if str(one.get("custom_id")).startswith("gl:rest:")]
+    options = [option for menu in menus for option in menu["options"]]
+    return [part["label"] for part in [*parts, *options] if part.get("label")]
 
 
 def thread_of(world: World, message: Message) -> Channel:

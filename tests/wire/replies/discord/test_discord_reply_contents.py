@@ -15,7 +15,7 @@ from tests.wire.discord import (
     User,
     World,
 )
-from tests.wire.discord.component_checks import GALLERY, walk
+from tests.wire.discord.component_checks import BUTTON, CONTAINER, GALLERY, STRING_SELECT, walk
 from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
@@ -37,12 +37,70 @@ async def test_a_formula_that_cannot_be_read_is_attached_as_a_picture(
     await answered(client, about_message(question), text=f"It is $${matrix}$$ [1].")
     (answer,) = by_bot(world, thread_of(world, question))
     (picture,) = answer.attachments
-    assert (picture.filename, picture.description) == ("formula-1.png", matrix)
+    assert (picture.filename, picture.description) == ("picture-1.png", matrix)
     assert picture.content.startswith(b"\x89PNG")
     (gallery,) = (part for part in walk(answer.components) if part["type"] == GALLERY)
     (item,) = gallery["items"]
-    assert item["media"]["url"] == "attachment://formula-1.png"
+    assert item["media"]["url"] == "attachment://picture-1.png"
     assert item["description"] == matrix
+
+
+WIDE = (
+    "Types of whole numbers [1].\n\n| type | bytes | from | to | signed |\n|---|--:|--:|--:|:-:|\n"
+    + "".join(f"| i{n} | {n} | -{n} | {n} | yes |\n" for n in (8, 16, 32, 64))
+    + "\nThat is all of them."
+)
+
+
+@pytest.mark.costly
+async def test_a_table_of_more_than_three_columns_is_a_picture_where_it_stands(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    await answered(client, about_message(question), text=WIDE)
+    (answer,) = by_bot(world, thread_of(world, question))
+    (picture,) = answer.attachments
+    assert picture.content.startswith(b"\x89PNG")
+    assert picture.description is not None
+    assert picture.description.startswith(
+        "type | bytes | from | to | signed\ni8 | 8 | -8 | 8 | yes"
+    )
+    card = next(part for part in answer.components if part["type"] == CONTAINER)
+    above, gallery, below, *_ = card["components"]
+    assert above["content"] == "Types of whole numbers [1].\n\n-# Table 1"
+    assert [item["media"]["url"] for item in gallery["items"]] == ["attachment://picture-1.png"]
+    assert below["content"] == "That is all of them."
+    assert "i16" not in answer.text
+
+
+async def test_without_leave_to_attach_files_a_table_stays_text(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    world.restrict(world.channel, world.bot, deny=Permission.ATTACH_FILES)
+    question = await world.say(ann, world.channel, QUESTION)
+    await answered(client, about_message(question), text=WIDE)
+    (answer,) = by_bot(world, thread_of(world, question))
+    assert not answer.attachments
+    assert "i16" in answer.text
+    assert "Table 1" not in answer.text
+    assert answer.text.index("i64") < answer.text.index("That is all of them.")
+
+
+async def test_of_more_than_three_buttons_the_rest_are_in_a_menu(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction = deferred(world, ann, ephemeral=True)
+    await answered(client, about_interaction(interaction, ephemeral=True))
+    (answer,) = by_bot(world, world.channel, ann)
+    parts = list(walk(answer.components))
+    assert [p["label"] for p in parts if p["type"] == BUTTON] == [
+        "Helpful",
+        "Not helpful",
+        "Evidence",
+    ]
+    (menu,) = (part for part in parts if part["type"] == STRING_SELECT)
+    assert [option["label"] for option in menu["options"]] == ["Share"]
+    assert menu["placeholder"] == "More …"
 
 
 async def test_without_leave_to_attach_files_the_formula_stays_code(

@@ -132,7 +132,8 @@ def ids(*messages: Message) -> tuple[str, ...]:
 
 def _labels(element: Mapping[str, Any]) -> list[str]:
     votes = (element.get("positive_button"), element.get("negative_button"))
-    return [str(one["text"]["text"]) for one in (*votes, element) if one and "text" in one]
+    shown = (*votes, element, *element.get("options", ()))
+    return [str(one["text"]["text"]) for one in shown if one and "text" in one]
 
 
 def _unescaped(text: str) -> str:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.replies.agent_sessions import AgentSessions, Session
+from adapters.intake.incoming_message import TITLED
+from adapters.slack.replies.agent_sessions import AgentSessions, Session, digest, title_of
 from adapters.slack.replies.reply import SlackReply
 from core.inbox.base import Job, Kind
 from tests.samples import URL, request
@@ -92,12 +93,12 @@ async def test_a_stream_that_slack_stopped_becomes_a_whole_answer(
     assert session.status == "active"
 
 
-@pytest.mark.parametrize("late", [True, False], ids=["unknown method", "assistant view"])
+@pytest.mark.parametrize("late", [True, False], ids=["unknown method", "no agent"])
 async def test_without_sessions_there_is_the_older_status_and_a_button(
     server: SlackServer, world: World, question: Message, sessions: AgentSessions, late: bool
 ) -> None:
     world.agent_sessions = not late
-    world.app.view = "agent" if late else "assistant"
+    world.app.is_agent = late
     for _ in range(2):
         job = about_message(question, key=f"slack:{_}")
         sessions.of(job).begin(question.ts)
@@ -147,13 +148,43 @@ async def test_who_takes_over_ends_the_status_of_who_died(
 async def test_a_question_that_is_edited_gives_its_thread_another_title(
     world: World, question: Message, sessions: AgentSessions
 ) -> None:
-    asked = request(query_text="What is a tree?")
     first = about_message(question)
-    again = about_message(question, asked=asked, kind=Kind.REDO, key="slack:2")
+    again = _edited(first, "What is a tree?")
     for job in (first, again):
         sessions.of(job).begin(question.ts)
         await sessions.end(job)
     assert world.sessions[question.channel.id, question.ts].title == "What is a tree?"
+
+
+async def test_a_title_that_somebody_gave_is_kept(
+    world: World, ann: User, question: Message, sessions: AgentSessions
+) -> None:
+    first = about_message(question)
+    sessions.of(first).begin(question.ts)
+    await sessions.end(first)
+    session = world.sessions[question.channel.id, question.ts]
+    await world.agents.rename(ann, session, "For the exam")
+    again = _edited(first, "What is a tree?")
+    sessions.of(again).begin(question.ts)
+    await sessions.end(again)
+    assert (session.title, session.status) == ("For the exam", "active")
+
+
+def _edited(job: Job, text: str) -> Job:
+    """Return the job that answers the question of another anew, as its editor's event makes it."""
+    arrival = job.arrival
+    assert arrival.request is not None
+    titled = digest(title_of(arrival.request.query_text))
+    return replace(
+        job,
+        arrival=replace(
+            arrival,
+            key=f"{arrival.key}:edit:1",
+            kind=Kind.REDO,
+            request=request(query_text=text),
+            address={**arrival.address, TITLED: titled},
+        ),
+    )
 
 
 async def test_a_command_is_answered_in_a_session_below_its_question(

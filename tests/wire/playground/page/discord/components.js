@@ -65,7 +65,7 @@ function button(component, { message, doing }) {
 
 function select(component, { message, doing }) {
   const hint = el("option", { value: "", disabled: true, selected: true }, component.placeholder ?? "Choose");
-  const options = component.options.map((option) => el("option", { value: option.value }, option.label));
+  const options = component.options.map((option) => el("option", { value: option.value, "data-component": option.value }, option.label));
   const shown = el("select", { class: "button", "aria-label": component.placeholder ?? "Choose", "data-component": component.custom_id }, hint, ...options);
   shown.addEventListener("change", () => busy(shown, () => doing.click(message, component.custom_id, [shown.value])));
   return shown;

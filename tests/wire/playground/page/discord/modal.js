@@ -4,7 +4,7 @@ import { act } from "../api.js";
 import { byId, el, freshId } from "../dom.js";
 import { markdown } from "../markdown/discord.js";
 
-const [TEXT_INPUT, TEXT] = [4, 10];
+const [TEXT_INPUT, TEXT, RADIO_GROUP] = [4, 10, 21];
 const PARAGRAPH = 2;
 
 /** Show a form and send what is filled in; `names` are those of people and channels. */
@@ -36,6 +36,7 @@ function parts(components, names, label = "") {
     const name = component.label ?? label;
     if (component.type === TEXT) return [el("div", { class: "text" }, ...markdown(component.content, names))];
     if (component.type === TEXT_INPUT) return [labelled(name, textInput(component))];
+    if (component.type === RADIO_GROUP) return [radioGroup(name, component)];
     return parts(component.components ?? [component.component].filter(Boolean), names, name);
   });
 }
@@ -51,6 +52,11 @@ function textInput(component) {
   const input = component.style === PARAGRAPH ? el("textarea", { ...shared, rows: "4" }) : el("input", shared);
   input.value = component.value ?? "";
   return input;
+}
+
+function radioGroup(label, { custom_id: name, options, required = true }) {
+  const choices = options.map((option) => el("label", {}, el("input", { type: "radio", name, value: option.value, required, checked: option.default }), option.label));
+  return el("fieldset", {}, el("legend", {}, label), ...choices);
 }
 
 function labelled(label, input) {

@@ -74,6 +74,7 @@ function pressable(element, press) {
   }
   if (element.type === "icon_button") return [button(element, element.text?.text ?? element.icon, press)];
   if (element.type === "static_select") return [select(element, press)];
+  if (element.type === "overflow") return [select({ ...element, placeholder: { text: "…" } }, press)];
   return element.type === "button" ? [button(element, element.text.text, press)] : [unknown(element)];
 }
 

@@ -15,7 +15,7 @@ export function table({ rows }, cell) {
 export function select({ action_id: action, placeholder, options }, press) {
   const label = placeholder?.text ?? "Choose";
   const hint = el("option", { value: "", disabled: true, selected: true }, label);
-  const shown = el("select", { class: "button", "aria-label": label, "data-component": action }, hint, ...options.map((option) => el("option", { value: option.value }, option.text.text)));
+  const shown = el("select", { class: "button", "aria-label": label, "data-component": action }, hint, ...options.map((option) => el("option", { value: option.value, "data-component": option.value.replace(/:[^:]*$/, "") }, option.text.text)));
   shown.addEventListener("change", () => press(action, shown.value));
   return shown;
 }

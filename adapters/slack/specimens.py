@@ -1,0 +1,130 @@
+"""One of everything that the bot can show in Slack, and what Slack says of it."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from uuid import UUID
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from adapters.access.choice import Choice
+from adapters.buttons import ON_CARD, Button
+from adapters.features.staff.cards import AnswerForm
+from adapters.markdown.evidence import Exhibit, Paragraph, Stretch
+from adapters.markdown.footnotes import Footnote
+from adapters.nearest_sections import Nearest
+from adapters.slack.api.client import SlackClient
+from adapters.slack.commands.home import header, section
+from adapters.slack.commands.modals import (
+    data_buttons,
+    explain_modal,
+    forget_button,
+    meant_modal,
+    reason_modal,
+    shown_modal,
+    told,
+)
+from adapters.slack.commands.policies import hints_form
+from adapters.slack.markup.dialect import to_slack
+from adapters.slack.markup.tables import around_table
+from adapters.slack.replies import outbound
+from adapters.slack.replies.blocks import blocks
+from adapters.slack.replies.evidence import blocks_of
+from adapters.slack.replies.outbound import Post
+from adapters.slack.staff_views import form_view, more_button, private_message
+from core import i18n
+from core.errors import DeliveryError
+
+_ID = UUID(int=1)
+_URL = "https://example.org/book#place"
+_NO_VERDICT = frozenset({"unknown_method", "ratelimited", "invalid_auth", "not_authed"})
+_TEXT = """## A heading
+
+Words in **bold** and *italics*, `code`, and a list:
+
+1. One
+2. Two
+
+> A quote.
+
+```python
+print("<b>" + '<@U1>')
+```
+"""
+_TABLE = "| Name | Size | From | To |\n| :-- | --: | :-: | --- |\n| `i8` | 1 | -128 | 127 |\n"
+
+
+def specimens() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what each shows, and the arguments with which `blocks.validate` is asked about it."""
+    for name, post in _posts():
+        yield name, {"blocks": blocks(post)}
+    for name, message in _messages():
+        yield name, {"blocks": message["blocks"]}
+    for name, view in _views():
+        yield name, {"view": view}
+
+
+def _posts() -> Iterator[tuple[str, Post]]:
+    note = "From [1] <https://example.org/book#place|Book › Place>"
+    yield "a placeholder", outbound.placeholder(_ID)
+    answering = (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE, Button.ASK_STAFF)
+    yield "an answer", Post(to_slack(_TEXT), note, (*answering, Button.DELETE), _ID)
+    found = around_table(_TABLE)
+    yield "an answer with a table", Post("A table:", note, table=found.tables[0], after="After.")
+    yield "a notification", outbound.announcing(Post("heap"), "U0000000001")
+    yield "a menu of courses", Post("Which?", choice=Choice(_ID, (("algebra", "Algebra"),)))
+    sections = Nearest(_ID, ("Heaps", "Trees"))
+    yield "a refusal", Post("No.", buttons=(Button.ASK_STAFF,), request_id=_ID, nearest=sections)
+    yield "a question", outbound.question("heap", "ann")
+    yield "a card of the queue", Post("**Why?**", "waits", ON_CARD, _ID)
+
+
+def _messages() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "a sentence with code", told("`<@U1>`", data_buttons(may_delete=True))
+    yield "a list for staff", private_message("Two.", [more_button(5, of_verified=False)])
+
+
+def _views() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "the form about a passage", explain_modal("A passage.", "{}")
+    yield "the form of a vote", reason_modal("{}")
+    yield "the form of what was meant", meant_modal("heap", "{}")
+    yield "the form of a hint", hints_form("{}")
+    yield "the form of the staff", form_view("Answer", AnswerForm("Why?", "So.", ()), "{}")
+    place = Footnote((1,), "Book › Place", "p. 3", _URL, "book.pdf")
+    paragraph = Paragraph((Stretch("Some words "), Stretch("that are cited.", cited=True)))
+    evidence = blocks_of([Exhibit(place, (paragraph,))])
+    yield "the evidence", shown_modal(i18n.text("button-evidence"), evidence)
+    home = [header("Courses"), section("• Algebra"), forget_button()]
+    yield "the Home", {"type": "home", "blocks": home}
+
+
+async def refused(token: str, api_url: str | None) -> AsyncIterator[str]:
+    """Yield what of it Slack refuses, and why.
+
+    Raises:
+        DeliveryError: when Slack does not judge, or cannot be reached.
+    """
+    client = SlackClient(api_url, token)
+    for name, payload in specimens():
+        try:
+            await client.blocks_validate(**payload)
+        except SlackApiError as error:
+            word = str(error.response.get("error"))
+            if not word.startswith("invalid_") or word in _NO_VERDICT:
+                raise DeliveryError(f"blocks.validate: {word}", permanent=True) from error
+            yield f"{name}: {_reasons(error.response.get('errors')) or word}"
+        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise DeliveryError("blocks.validate does not answer") from error
+
+
+def _reasons(errors: object) -> str:
+    """Return what is wrong and where, in one line."""
+    if not isinstance(errors, list):
+        return ""
+    return "; ".join(
+        f"{one.get('pointer', '')} {one.get('message', '')}".strip()
+        if isinstance(one, dict)
+        else json.dumps(one)
+        for one in errors
+    )
