@@ -86,7 +86,7 @@ class Attention:
         if incoming.command:
             return ASKED
         decision = await self._decided(incoming, rules, user_id, role)
-        if decision.band is Band.OFFER and now() - (incoming.sent_at or now()) > LASTS:
+        if decision.band.is_reaction and now() - (incoming.sent_at or now()) > LASTS:
             return SILENT
         return decision
 
@@ -130,10 +130,11 @@ class Attention:
             await self._exchanges.leave(place, user_id)
         if not is_to_bot and await self._is_to_others(incoming, user_id, said):
             return SILENT
+        # Whoever writes while this is still being read comes after it.
+        self._lines.note(incoming.lane, user_id, incoming.text, said)
         decision = SILENT
         if is_to_bot or await self._is_open(incoming, rules, begins=begins):
             decision = await self.read(incoming, user_id, role)
-        self._lines.note(incoming.lane, user_id, incoming.text, said)
         return decision
 
     async def _is_to_others(self, incoming: IncomingMessage, user_id: str, said: datetime) -> bool:
@@ -180,9 +181,17 @@ class Attention:
             before=who,
             before_text=text,
             answer=answer,
-            asked_last=turn is not None and turn.user_id == user_id,
+            is_asker=turn is not None and await self._is_asker(turn, user_id),
             since_answer=len(since),
         )
+
+    async def _is_asker(self, turn: ConversationTurn, user_id: str) -> bool:
+        """Return whether somebody asked what a turn answers, or began its conversation."""
+        if turn.user_id == user_id:
+            return True
+        session_id = turn.agent_response.conversation_id
+        session = await self._sessions.get(session_id)
+        return session is not None and session.user_id == user_id
 
     async def _last_turn(self, incoming: IncomingMessage) -> ConversationTurn | None:
         """Return the bot's last answer where something was said."""

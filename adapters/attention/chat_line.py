@@ -31,7 +31,7 @@ class ChatLine:
     """The line before; empty when none is known."""
     answer: str = ""
     """The bot's last answer in the thread; empty when there is none."""
-    asked_last: bool = False
-    """Whether the same person asked what the bot answered last."""
+    is_asker: bool = False
+    """Whether the same person asked what the bot answered last, or what its thread began with."""
     since_answer: int = 0
     """Lines that people wrote since the bot's last answer."""

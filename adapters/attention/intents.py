@@ -45,4 +45,17 @@ class Band(StrEnum):
     SPEAK = "speak"
     OFFER = "offer"
     """A reaction by which the author can have it answered."""
+    REACT = "react"
+    """A reaction to thanks, after which nothing follows."""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether there is an answer, or an offer of one."""
+        return self in (Band.SPEAK, Band.OFFER)
+
+    @property
+    def is_reaction(self) -> bool:
+        """Whether a reaction is all that is shown."""
+        return self in (Band.OFFER, Band.REACT)
+
     SILENT = "silent"

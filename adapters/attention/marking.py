@@ -22,6 +22,8 @@ _WORDS = re.compile(r"\w+")
 
 def decided_on(arrival: Arrival, incoming: IncomingMessage, decision: Decision) -> Arrival:
     """Return an arrival as what it was decided to be: a question, a request about one, an offer."""
+    if decision.band is Band.REACT:
+        return replace(arrival, kind=Kind.THANK, request=None, refusal=None)
     if arrival.request is None:
         return arrival
     if decision.intent.is_meta and not _brings_its_own(incoming):

@@ -17,14 +17,10 @@ DIMENSIONS = 384
 
 @dataclass(frozen=True, slots=True)
 class SpeakingHead:
-    """A multinomial logistic regression, with the marks between its three bands."""
+    """A multinomial logistic regression, over what is seen of a line."""
 
     weights: Floats
     """(n_features, n_intents)."""
-    speak_at: float
-    """Probability of being for the bot from which it answers unasked."""
-    offer_at: float
-    """Probability from which it offers to."""
     fitted_on: str
     """Identifies the lines that it was fitted on."""
 
@@ -43,7 +39,6 @@ class SpeakingHead:
             WEIGHTS,
             weights=rounded,
             scale=scale.astype(np.float32),
-            marks=np.array([self.speak_at, self.offer_at], np.float32),
             fitted_on=np.array(self.fitted_on),
         )
 
@@ -53,7 +48,6 @@ def shipped_head() -> SpeakingHead:
     """Return the head that the package ships; read at its first use."""
     with np.load(WEIGHTS) as stored:
         weights = stored["weights"].astype(np.float32) * stored["scale"]
-        speak_at, offer_at = (float(mark) for mark in stored["marks"])
         fitted_on = str(stored["fitted_on"])
     assert weights.shape[1] == len(INTENTS)
-    return SpeakingHead(weights, speak_at, offer_at, fitted_on)
+    return SpeakingHead(weights, fitted_on)

@@ -347,6 +347,5 @@ class FrontDesk:
         if incoming.place is None or incoming.to_others:
             return True
         role = partial(self._arrivals.role_now, incoming, rules)
-        return (
-            await self._attention.read(incoming, self.user_id(incoming), role)
-        ).band is Band.SILENT
+        decision = await self._attention.read(incoming, self.user_id(incoming), role)
+        return not decision.band.is_answer

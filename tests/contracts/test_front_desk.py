@@ -71,7 +71,7 @@ class ByMarks:
 
     async def decide(self, line: ChatLine) -> Decision:
         if "thank" in line.text:
-            return Decision(Intent.THANKS, Band.SPEAK if line.addressed else Band.SILENT)
+            return Decision(Intent.THANKS, Band.SPEAK if line.addressed else Band.REACT)
         if line.addressed:
             return ASKED
         marks = {"?": Band.SPEAK, "…": Band.OFFER}
@@ -517,11 +517,16 @@ class TestThreads:
         await reception.desk.resume(thread)
         assert await reception.desk.receive(in_thread(5)) is not None
 
-    async def test_thanks_are_answered_where_they_are_said_to_the_bot_alone(
+    async def test_thanks_get_a_reaction_and_an_answer_where_they_are_said_to_the_bot(
         self, reception: Reception
     ) -> None:
         await self.begun(reception)
-        assert await reception.desk.receive(in_thread(2, "thank you")) is None
+        seen = await reception.desk.receive(in_thread(2, "thank you", sent_at=now()))
+        assert seen is not None
+        assert seen.arrival.kind is Kind.THANK
+        assert (seen.arrival.request, seen.arrival.refusal) == (None, None)
+        late = in_thread(9, "thank you", sent_at=now() - timedelta(hours=1))
+        assert await reception.desk.receive(late) is None
         assert await reception.desk.receive(in_thread(3, "why?")) is not None
         thanked = await reception.desk.receive(in_thread(4, "thank you", addressed=True))
         assert thanked is not None

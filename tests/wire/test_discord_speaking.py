@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.discord.reactions import OFFER
+from adapters.discord.reactions import OFFER, THANKS
 from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import NO_WAIT
 from tests.wire.discord import Channel, Message, Permission, User
 from tests.wire.discord_bot import Trial, a_trial
-from tests.wire.half_questions import CHATTER, offered_line
+from tests.wire.half_questions import offered_line
 from tests.wire.test_discord_forgetting import forget_me
 
 pytestmark = [
@@ -57,14 +57,32 @@ def reactions(message: Message, trial: Trial) -> list[str]:
     return [emoji for emoji, users in message.reactions.items() if own in users]
 
 
-async def test_thanks_get_a_sentence_where_they_are_said_to_the_bot(trial: Trial) -> None:
+async def test_thanks_get_a_reaction_and_a_sentence_where_they_are_said_to_the_bot(
+    trial: Trial,
+) -> None:
     ann = trial.user()
     thread = await a_thread(trial, ann)
     plain = await trial.world.say(ann, thread, "thank you so much, that makes sense now!")
     to_bot = await trial.world.say(ann, thread, f"{trial.mention} thank you!")
     assert (await trial.answer_to(to_bot)).text == text("answer-courtesy")
-    assert reactions(plain, trial) == []
+    await trial.until(lambda: reactions(plain, trial) or None, "a sign")
+    assert reactions(plain, trial) == [THANKS]
     assert len([m for m in trial.from_bot(thread) if m.id > plain.id]) == 1
+
+
+async def test_who_asked_is_answered_at_once_and_their_comments_are_left_alone(
+    trial: Trial,
+) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await a_thread(trial, ann)
+    comment = await trial.world.say(ann, thread, "sounds like my old flat")
+    await trial.world.say(ben, thread, "see you at lunch")
+    assert BELL_FACT in (await trial.answer_to(await trial.world.say(ann, thread, BELL))).text
+    between = await trial.world.say(ben, thread, "my cat would love that")
+    plain = await trial.world.say(ann, thread, "What is colza oil?")
+    assert (await trial.answer_to(plain)).text
+    assert [reactions(one, trial) for one in (comment, between)] == [[], []]
+    assert not [m for m in trial.from_bot(thread) if m.replied in (comment, between)]
 
 
 async def test_a_lecturers_statement_is_left_alone(trial: Trial) -> None:
@@ -83,7 +101,6 @@ async def test_an_offer_is_taken_up_by_its_author(trial: Trial, models: Path) ->
     ann, ben = trial.user(), trial.user()
     thread = await a_thread(trial, ben)
     half_a_question = await offered_line(models, trial.from_bot(thread)[-1].text)
-    await trial.world.say(ben, thread, CHATTER)
     before = len(trial.from_bot(thread))
     line = await trial.world.say(ann, thread, half_a_question)
     await trial.until(lambda: reactions(line, trial) or None, "an offer")
@@ -101,7 +118,6 @@ async def test_taking_an_offer_up_counts_as_a_question(trial: Trial, models: Pat
     ann, ben = trial.user(), trial.user()
     thread = await a_thread(trial, ben)
     half_a_question = await offered_line(models, trial.from_bot(thread)[-1].text)
-    await trial.world.say(ben, thread, CHATTER)
     line = await trial.world.say(ann, thread, half_a_question)
     await trial.until(lambda: reactions(line, trial) or None, "an offer")
     _use_up(trial, line)
@@ -117,8 +133,8 @@ async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(
     ann, ben = trial.user(), trial.user()
     thread = await a_thread(trial, ben)
     half_a_question = await offered_line(models, trial.from_bot(thread)[-1].text)
-    await trial.world.say(ben, thread, CHATTER)
-    taken, left = [await trial.world.say(ann, thread, text) for text in (half_a_question,) * 2]
+    taken, other = await trial.world.say(ann, thread, half_a_question), await a_thread(trial, ben)
+    left = await trial.world.say(ann, other, half_a_question)
     for line in (taken, left):
         await trial.until(partial(_shown, line, trial), "an offer")
     await trial.bot.stop()
@@ -128,8 +144,8 @@ async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(
     await trial.world.react(ann, left, OFFER)
     await trial.world.react(ann, taken, OFFER)
     assert BELL_FACT in (await trial.answer_to(taken)).text
-    await trial.quiet(thread, trial.user())
-    assert not [m for m in trial.from_bot(thread) if m.replied is left]
+    await trial.quiet(other, trial.user())
+    assert not [m for m in trial.from_bot(other) if m.replied is left]
 
 
 async def test_two_people_who_talk_are_left_alone_and_nobody_else_is(trial: Trial) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.slack.reactions import OFFER
+from adapters.slack.reactions import OFFER, THANKS
 from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import NO_WAIT
-from tests.wire.half_questions import CHATTER, offered_line
+from tests.wire.half_questions import offered_line
 from tests.wire.slack import Message, User
 from tests.wire.slack_bot import Trial, a_trial
 
@@ -76,13 +76,31 @@ def reactions(message: Message, trial: Trial) -> list[str]:
     return [name for name, users in message.reactions.items() if own in users]
 
 
-async def test_thanks_get_a_sentence_where_they_are_said_to_the_bot(trial: Trial) -> None:
+async def test_thanks_get_a_reaction_and_a_sentence_where_they_are_said_to_the_bot(
+    trial: Trial,
+) -> None:
     ann = trial.user()
     thread = await Thread.of(trial, ann)
     plain = await thread.say(ann, "thank you so much, that makes sense now!")
     to_bot = await thread.say(ann, f"{trial.mention} thank you!")
     assert (await trial.answer_to(to_bot)).shown == text("answer-courtesy")
-    assert reactions(plain, trial) == []
+    await trial.until(lambda: reactions(plain, trial) or None, "a sign")
+    assert reactions(plain, trial) == [THANKS]
+
+
+async def test_who_asked_is_answered_at_once_and_their_comments_are_left_alone(
+    trial: Trial,
+) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await Thread.of(trial, ann)
+    before = thread.from_bot()
+    comment = await thread.say(ann, "sounds like my old flat")
+    await thread.say(ben, "see you at lunch")
+    assert BELL_FACT in (await trial.answer_to(await thread.say(ann, BELL))).shown
+    between = await thread.say(ben, "my cat would love that")
+    assert (await trial.answer_to(await thread.say(ann, "What is colza oil?"))).shown
+    assert [reactions(one, trial) for one in (comment, between)] == [[], []]
+    assert thread.from_bot() == before + 2
 
 
 async def test_a_lecturers_statement_is_left_alone(trial: Trial) -> None:
@@ -98,7 +116,6 @@ async def test_an_offer_is_taken_up_by_its_author(trial: Trial, models: Path) ->
     ann, ben = trial.user(), trial.user()
     thread = await Thread.of(trial, ben)
     half_a_question = await offered_line(models, thread.answer.shown)
-    await thread.say(ben, CHATTER)
     before = thread.from_bot()
     line = await thread.say(ann, half_a_question)
     await trial.until(lambda: reactions(line, trial) or None, "an offer")
@@ -115,7 +132,6 @@ async def test_taking_an_offer_up_counts_as_a_question(trial: Trial, models: Pat
     ann, ben = trial.user(), trial.user()
     thread = await Thread.of(trial, ben)
     half_a_question = await offered_line(models, thread.answer.shown)
-    await thread.say(ben, CHATTER)
     line = await thread.say(ann, half_a_question)
     await trial.until(lambda: reactions(line, trial) or None, "an offer")
     _use_up(trial, line)
@@ -131,8 +147,8 @@ async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(
     ann, ben = trial.user(), trial.user()
     thread = await Thread.of(trial, ben)
     half_a_question = await offered_line(models, thread.answer.shown)
-    await thread.say(ben, CHATTER)
-    taken, left = [await thread.say(ann, half_a_question) for _ in range(2)]
+    other = await Thread.of(trial, ben)
+    taken, left = [await one.say(ann, half_a_question) for one in (thread, other)]
     for line in (taken, left):
         await trial.until(partial(_shown, line, trial), "an offer")
     await trial.bot.stop()

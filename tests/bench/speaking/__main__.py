@@ -35,7 +35,6 @@ async def _run(models: Path, *, fits: bool) -> None:
             (await fit(embedder)).save()
             shipped_head.cache_clear()
         head = shipped_head()
-        print(f"marks: speak at {head.speak_at:.3f}, offer at {head.offer_at:.3f}\n")
         print("\n".join(report(await decided_by(head, embedder))))
     finally:
         embedder.close()

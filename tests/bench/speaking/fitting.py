@@ -1,4 +1,4 @@
-"""Fits the head, and chooses its marks by cross-validation over the threads of the train part."""
+"""Fits the head on the train part."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,8 @@ from adapters.attention.speaking_head import SpeakingHead
 from core.embeddings.base import Embedder
 from tests.bench.speaking.labelled import Labelled
 
-FALSELY_SPOKEN = 0.02
-"""Share of the lines for other people that may be answered: the aim itself."""
-FALSELY_OFFERED = 0.20
-"""Share of the lines for other people that may be offered an answer."""
-_FOLDS = 6
 _REGULARISATION = 2.0
 _STEPS = 40
-_FOR_BOT = np.array([one.is_for_the_bot for one in INTENTS])
 
 
 async def features_of_all(embedder: Embedder, lines: Sequence[Labelled]) -> Floats:
@@ -28,29 +22,8 @@ async def features_of_all(embedder: Embedder, lines: Sequence[Labelled]) -> Floa
 
 
 def fitted_head(features: Floats, lines: Sequence[Labelled], fitted_on: str) -> SpeakingHead:
-    """Return the head fitted on all lines, its marks by cross-validation."""
-    for_bot = cross_validated(features, lines)
-    others = np.sort([p for p, x in zip(for_bot, lines, strict=True) if _is_others(x)])[::-1]
-    shares = (FALSELY_SPOKEN, FALSELY_SPOKEN + FALSELY_OFFERED)
-    speak_at, offer_at = (float(others[int(share * len(others))]) for share in shares)
-    return SpeakingHead(_weights(features, _labels(lines)), speak_at, offer_at, fitted_on)
-
-
-def cross_validated(features: Floats, lines: Sequence[Labelled]) -> Floats:
-    """Return for each line the probability of being for the bot, by a head that never saw it."""
-    names = sorted({x.thread for x in lines})
-    np.random.default_rng(0).shuffle(names)
-    fold = np.array([names.index(x.thread) % _FOLDS for x in lines])
-    labels, found = _labels(lines), np.zeros(len(lines), np.float32)
-    for held in range(_FOLDS):
-        seen = fold != held
-        head = SpeakingHead(_weights(features[seen], labels[seen]), 0, 0, "")
-        found[~seen] = head.probabilities(features[~seen])[:, _FOR_BOT].sum(1)
-    return found
-
-
-def _is_others(one: Labelled) -> bool:
-    return one.is_unaddressed and not one.intent.is_for_the_bot
+    """Return the head fitted on all lines."""
+    return SpeakingHead(_weights(features, _labels(lines)), fitted_on)
 
 
 def _labels(lines: Sequence[Labelled]) -> npt.NDArray[np.int64]:
@@ -71,7 +44,7 @@ def _weights(features: Floats, labels: npt.NDArray[np.int64]) -> Floats:
     weights = ahead = np.zeros((features.shape[1], len(INTENTS)), np.float32)
     pace = 1.0
     for _ in range(_STEPS):
-        shares = SpeakingHead(ahead, 0, 0, "").probabilities(features)
+        shares = SpeakingHead(ahead, "").probabilities(features)
         moved = ahead - step @ (features.T @ (shares - one_hot) + penalty * ahead)
         faster = (1 + np.sqrt(1 + 4 * pace * pace)) / 2
         ahead = moved + np.float32((pace - 1) / faster) * (moved - weights)

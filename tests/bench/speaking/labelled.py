@@ -28,6 +28,11 @@ class Labelled:
     language: str
 
     @property
+    def role(self) -> str:
+        """Who wrote it: who asked in this thread, another person, or staff."""
+        return "staff" if self.line.staff else "asker" if self.line.is_asker else "others"
+
+    @property
     def is_unaddressed(self) -> bool:
         """Whether it stands in a thread of the bot's and mentions nobody."""
         return not self.line.addressed and not self.line.begins
@@ -40,6 +45,7 @@ class _Thread:
     before: tuple[str, str] | None = None
     answer: str = ""
     asker: str | None = None
+    opener: str | None = None
     last_person: str | None = None
     since: int = 0
     lines: list[Labelled] = field(default_factory=list)
@@ -49,6 +55,7 @@ class _Thread:
         if author == _BOT:
             self.before, self.answer = (_BOT, rest), rest
             self.asker, self.since = self.last_person, 0
+            self.opener = self.opener or self.asker
             return
         label, text = rest.split(" ", 1)
         said = text.replace(_MENTION, "").replace(_NEW_LINE, "\n").strip()
@@ -60,7 +67,7 @@ class _Thread:
             before=self._said_before(author),
             before_text=self.before[1] if self.before else "",
             answer=self.answer,
-            asked_last=author == self.asker,
+            is_asker=author in (self.asker, self.opener) and bool(self.answer),
             since_answer=self.since,
         )
         self.lines.append(Labelled(line, Intent(label), self.name, self.language))
