@@ -1,20 +1,22 @@
 """Completes a question with what it points at: files, the message before it, the last answer."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
 from adapters.context.long_question import as_material, asks, gist
-from adapters.context.message_parts import NO_PARTS, MessageParts, TextFile, Whose, files_in
-from adapters.context.pointing import Pointing
+from adapters.context.message_parts import TextFile, Whose, files_in
+from adapters.context.pointing import Earlier, Pointer, Pointing, Who, is_called
 from core.errors import EmbeddingError, RequestError, StoreError
+from core.i18n import Message
 from core.inbox.base import Answered, Job
 from core.inbox.store import Inbox
 from core.models import (
     EXPLAIN_QUOTE,
     MAX_THREAD_MESSAGE,
+    MOST_CHOICES,
     AgentRequest,
     ContextMode,
     ConversationTurn,
@@ -28,12 +30,12 @@ from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)
 
-MOST_MESSAGES = 15
+MOST_MESSAGES = 30
 """Messages before a question that are looked at."""
-_NEAR = 5
-"""Messages among which the one that is pointed at is looked for."""
-_FEWEST_WORDS = 5
-"""Words of a message that says something to be explained."""
+MOST_TAKEN = 15
+"""Of those, the ones that the first question of a thread takes along."""
+MENTIONED = "mentioned"
+"""In an arrival's address: the people whom a question to the bot mentions, by their ids."""
 _LATEST = 3
 """Questions of a person among which the one before is looked for."""
 
@@ -47,17 +49,11 @@ class CannotRead(RequestError):
         super().__init__(user_message=unread_instead(kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """A message that stands before the question."""
+class CannotFind(RequestError):
+    """No message is there that a question which only points can mean."""
 
-    text: str
-    by_asker: bool = False
-    ours: bool = False
-    """Whether the bot wrote it."""
-    to_bot: bool = False
-    """Whether it mentions the bot, and so was a question of its own."""
-    parts: MessageParts = NO_PARTS
+    def __init__(self) -> None:
+        super().__init__(user_message=Message("asking-which-message"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +83,10 @@ class Surroundings(Protocol):
         """Return what stands before the question; None when it cannot be read."""
         ...
 
+    async def names(self, authors: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return what people are called, by their ids; no one of whom it cannot be found out."""
+        ...
+
 
 class QuestionContext:
     """Finds what "this" and "that" mean, before the book is searched."""
@@ -110,17 +110,20 @@ class QuestionContext:
 
         Raises:
             CannotRead: when all that it is about is something that cannot be read.
+            CannotFind: when it points at a message that is not there.
         """
         request = await self._with_files(request, files_in(job.arrival.address), around)
-        if request.selected_text is not None:
+        if request.stands_alone or request.verified_answer is not None:
             return request
-        points = await self._only_points(request)
+        pointer = await self._pointer(request)
+        if request.selected_text is not None:
+            return _answering_quote(request) if pointer and pointer.is_question else request
         is_new = around.in_thread and not await self._is_known(request)
-        if points or is_new:
+        if pointer or is_new:
             window = await around.window()
             request = _with_thread(request, window) if is_new else request
-            if points and window is not None:
-                request = _adopted(request, window)
+            if pointer and window is not None:
+                return await self._adopted(job, request, pointer, window, around)
         if not request.thread_messages and not around.in_thread:
             request = await self._after_the_last(job, request)
         return request
@@ -151,12 +154,60 @@ class QuestionContext:
             )
         return _quoting(request, whole) if request.selected_text is None else request
 
-    async def _only_points(self, request: AgentRequest) -> bool:
+    async def _pointer(self, request: AgentRequest) -> Pointer | None:
         try:
-            return await self._pointing.only_points(request.query_text)
+            return await self._pointing.read(request.query_text)
         except EmbeddingError as error:
             logger.warning("what a question points at is not looked for: %s", error)
-            return False
+            return None
+
+    async def _adopted(
+        self,
+        job: Job,
+        request: AgentRequest,
+        pointer: Pointer,
+        window: MessageWindow,
+        around: Surroundings,
+    ) -> AgentRequest:
+        """Return a question that only points, as one about the message that it points at.
+
+        A message that asks is asked in its place; any other is its quote. What the bot itself said
+        last needs nothing: the question follows up on it. Of several messages that it may mean,
+        the question takes along what they ask.
+
+        Raises:
+            CannotRead: when the message holds only what cannot be read.
+            CannotFind: when there is no such message.
+        """
+        begins = [window.begins_with] if window.begins_with is not None else []
+        said = [*begins, *window.messages][-MOST_MESSAGES:]
+        mentioned = frozenset(map(str, job.arrival.address.get(MENTIONED, ())))
+        names: Mapping[str, Sequence[str]] = {}
+        if pointer.who is Who.NAMED:
+            authors = dict.fromkeys(one.author for one in said if one.author and not one.ours)
+            names = await around.names([*authors])
+
+        def is_named(one: Earlier) -> bool:
+            if pointer.who is Who.MENTIONED:
+                return one.author in mentioned
+            return is_called(pointer.name, names.get(one.author, ()))
+
+        asked_at = job.arrival.sent_at or job.accepted_at
+        try:
+            meant = await self._pointing.among(pointer, said, is_named, asked_at)
+        except EmbeddingError as error:
+            logger.warning("what a question points at is not found: %s", error)
+            return request
+        if meant.stands:
+            return request
+        if not meant.messages:
+            if pointer.is_bare:
+                return request
+            raise CannotFind
+        if len(meant.messages) == 1:
+            return _about(request, meant.messages[0])
+        texts = [gist(one.text.strip()) for one in meant.messages[-MOST_CHOICES:]]
+        return request.model_copy(update={"may_mean": tuple(texts), "thread_messages": ()})
 
     async def _is_known(self, request: AgentRequest) -> bool:
         """Return whether the session of a thread has turns already."""
@@ -211,62 +262,38 @@ def _with_thread(request: AgentRequest, window: MessageWindow | None) -> AgentRe
         return request.model_copy(update={"thread_partly_seen": True})
     begins = [window.begins_with] if window.begins_with is not None else []
     latest = [one for one in window.messages if not one.ours and one.text.strip()]
-    said = [*begins, *latest[len(begins) - MOST_MESSAGES :]]
+    said = [*begins, *latest[len(begins) - MOST_TAKEN :]]
     messages = tuple(
         ThreadMessage(text=one.text.strip()[:MAX_THREAD_MESSAGE], by_asker=one.by_asker)
         for one in said
         if one.text.strip()
     )
-    kept = (*messages, *request.thread_messages)[:MOST_MESSAGES]
-    return request.model_copy(
-        update={"thread_messages": kept, "thread_partly_seen": window.is_partial}
-    )
+    kept = (*messages, *request.thread_messages)[:MOST_TAKEN]
+    is_partial = window.is_partial or len(begins) + len(latest) > MOST_TAKEN
+    return request.model_copy(update={"thread_messages": kept, "thread_partly_seen": is_partial})
 
 
-def _adopted(request: AgentRequest, window: MessageWindow) -> AgentRequest:
-    """Return a question that only points, as one about the message right before it.
-
-    A message that asks is asked in its place; any other is its quote. What the bot itself said
-    last needs nothing: the question follows up on it.
-
-    Raises:
-        CannotRead: when the message before holds only what cannot be read.
-    """
-    target = _target(window)
-    if target is None or target.ours:
-        return request
-    if not target.text.strip():
+def _about(request: AgentRequest, target: Earlier) -> AgentRequest:
+    """Return a question that only points, as one about a message; raises CannotRead."""
+    text = target.text.strip()
+    if not text:
         if target.parts.unread:
             raise CannotRead(target.parts.unread)
         return request
-    text = target.text.strip()
     if not asks(text):
         return _quoting(request, text)
     long = as_material(text, by_asker=target.by_asker) if gist(text) != text else ()
-    kept = (*request.thread_messages, *long)[-MOST_MESSAGES:]
+    kept = (*request.thread_messages, *long)[-MOST_TAKEN:]
     return request.model_copy(update={"query_text": gist(text), "thread_messages": kept})
 
 
-def _target(window: MessageWindow) -> Earlier | None:
-    """Return the message that is meant: the latest one that asks, else the latest that says much.
-
-    Nothing that stands in front of a message of the bot's is meant.
-    """
-    near = list[Earlier]()
-    for message in reversed(window.messages[-_NEAR:]):
-        if message.ours:
-            break
-        if not message.to_bot:
-            near.append(message)
-    if not near:
-        is_ours = bool(window.messages) and window.messages[-1].ours
-        return window.messages[-1] if is_ours else window.begins_with
-    asking = (one for one in near if asks(one.text))
-    telling = (one for one in near if len(one.text.split()) >= _FEWEST_WORDS or one.parts.unread)
-    begins = window.begins_with
-    if len(near) == len(window.messages) and begins is not None and asks(begins.text):
-        return next(asking, begins)
-    return next(asking, None) or next(telling, near[0])
+def _answering_quote(request: AgentRequest) -> AgentRequest:
+    """Return a question that wants a quoted question answered as that one."""
+    quoted = request.selected_text or ""
+    if not asks(quoted):
+        return request
+    alone = {"selected_text": None, "context_mode": ContextMode.FULL_BOOK}
+    return _about(request.model_copy(update=alone), Earlier(quoted))
 
 
 def _quoting(request: AgentRequest, text: str) -> AgentRequest:

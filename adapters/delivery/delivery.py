@@ -269,7 +269,7 @@ def _asks_the_same(complete: AgentRequest, request: AgentRequest) -> bool:
     """Return whether a question is about nothing that its words alone do not say."""
     return all(
         getattr(complete, name) == getattr(request, name)
-        for name in ("query_text", "selected_text", "thread_messages")
+        for name in ("query_text", "selected_text", "thread_messages", "may_mean")
     )
 
 

@@ -1,7 +1,7 @@
 """What Discord can read around a question: its files, and the messages right before it."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -11,10 +11,11 @@ from discord.http import Route
 
 from adapters.context.file_text import fetched_text
 from adapters.context.message_parts import TextFile
-from adapters.context.question_context import MOST_MESSAGES, Earlier, MessageWindow
+from adapters.context.pointing import Earlier
+from adapters.context.question_context import MOST_MESSAGES, MessageWindow
 from adapters.discord.api.rest import Rest
 from adapters.discord.inbound import is_no_persons, parts_about, text_of
-from adapters.discord.raw_message import RawMessage, read_message
+from adapters.discord.raw_message import RawMessage, read_message, snowflake
 from adapters.discord.replies.address import Address
 from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import Json
@@ -37,6 +38,9 @@ class QuestionSurroundings:
         thread = job.arrival.request.user_context.thread if job.arrival.request else None
         self._thread = int(thread) if thread and thread.isdecimal() else None
         self._position = job.arrival.position
+        self._guild = snowflake(job.arrival.workspace)
+        self._names: dict[str, tuple[str, ...]] = {}
+        """What the messages that were read call their authors."""
 
     @property
     def in_thread(self) -> bool:
@@ -62,6 +66,16 @@ class QuestionSurroundings:
             return None
         messages = tuple(self._earlier(one) for one in _readable(found))
         return MessageWindow(messages, begins, is_partial=len(found) >= MOST_MESSAGES)
+
+    async def names(self, authors: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return what people are called: their names, and what the server calls them."""
+        guild = self._client.get_guild(self._guild) if self._guild is not None else None
+        found = dict[str, Sequence[str]]()
+        for one in authors:
+            member = guild.get_member(int(one)) if guild is not None else None
+            known = self._names.get(one, ())
+            found[one] = known if member is None else (*known, member.display_name)
+        return found
 
     async def _first(self, found: Sequence[Json]) -> Earlier | None:
         """Return a thread's title with the message that it hangs on, unless that is among these."""
@@ -89,12 +103,15 @@ class QuestionSurroundings:
         return self._earlier(message) if not is_no_persons(message) else None
 
     def _earlier(self, message: RawMessage) -> Earlier:
+        self._names[str(message.author.id)] = message.author.names
         return Earlier(
             text_of(message),
             by_asker=message.author.id == self._address.asker,
             ours=str(message.author.id) == self._rest.me,
             to_bot=any(str(person.id) == self._rest.me for person in message.mentions),
             parts=parts_about(message),
+            author=str(message.author.id),
+            said_at=discord.utils.snowflake_time(message.id),
         )
 
     def _is_discords(self, url: str) -> bool:

@@ -28,6 +28,8 @@ class Person:
 
     id: int
     bot: bool
+    names: tuple[str, ...] = ()
+    """What an author is called, as far as the message says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,10 @@ def _guild_of(said: Json, guild_id: int | None) -> int | None:
 
 def _author(said: Json) -> Person:
     author = mapping(said.get("author"))
-    return Person(needed_id(author, "id"), author.get("bot") is True)
+    names = (text(author.get(one)) for one in ("global_name", "username"))
+    nick = text(mapping(said.get("member")).get("nick"))
+    called = tuple(filter(None, (nick, *names)))
+    return Person(needed_id(author, "id"), author.get("bot") is True, called)
 
 
 def _mentions(said: Json) -> Iterator[Person]:

@@ -12,6 +12,8 @@ from adapters.access.whereabouts import Whereabouts
 from adapters.attention.deciding import Decision
 from adapters.attention.marking import decided_on
 from adapters.context.long_question import shortened_question
+from adapters.context.pointing import as_words
+from adapters.context.question_context import MENTIONED
 from adapters.intake.incoming_message import DIRECT_THREAD, IncomingMessage
 from adapters.intake.platform_clock import PlatformClock
 from core.access.staff import Role, role_of
@@ -169,7 +171,7 @@ class Arrivals:
         incoming = await self._without_own_marks(incoming, course_id)
         question, material = EXPLAIN_QUOTE, tuple[ThreadMessage, ...]()
         if incoming.text.strip():
-            question, material = shortened_question(incoming.text.strip())
+            question, material = shortened_question(as_words(incoming.text.strip()))
         quoted = ContextMode.SELECTED_TEXT if incoming.quote else ContextMode.FULL_BOOK
         about_section = QueryType.SECTION_SPECIFIC if incoming.section else QueryType.GLOBAL
         return AgentRequest(
@@ -241,10 +243,12 @@ class Arrivals:
 
 
 def _how_asked(incoming: IncomingMessage) -> dict[str, Any]:
-    """Return what an arrival's address holds of why a question is the bot's, for its edits."""
+    """Return what an arrival's address holds of why it is the bot's, and of whom it names."""
+    mentioned = sorted(incoming.others) if incoming.addressed else []
+    told = {MENTIONED: mentioned} if mentioned else {}
     if incoming.answers is not None:
-        return {_ANSWERS: incoming.answers}
-    return {} if incoming.addressed or not incoming.begins else {BY_ITSELF: True}
+        return {**told, _ANSWERS: incoming.answers}
+    return told if incoming.addressed or not incoming.begins else {**told, BY_ITSELF: True}
 
 
 def replying_as_before(incoming: IncomingMessage, known: Arrival) -> IncomingMessage:

@@ -1,8 +1,9 @@
 """What Slack can read around a question: its files, and the messages right before it."""
 
+import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +13,14 @@ import aiohttp
 
 from adapters.context.file_text import fetched_text
 from adapters.context.message_parts import TextFile, Whose
-from adapters.context.question_context import MOST_MESSAGES, Earlier, MessageWindow
+from adapters.context.pointing import Earlier
+from adapters.context.question_context import MOST_MESSAGES, MOST_TAKEN, MessageWindow
 from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import mapping
 from adapters.slack.api.lookups import Json, Lookups, Place
 from adapters.slack.files_in_messages import files_of
 from adapters.slack.gateway.payloads import readable_message
-from adapters.slack.inbound import is_spoken, position_of
+from adapters.slack.inbound import is_spoken, moment_of, position_of
 from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.mrkdwn_parser import all_of, mentioned
 from adapters.slack.replies.address import Address
@@ -34,6 +36,7 @@ _MOST_PAGES = 5
 _WINDOW = 3_600
 """Seconds before a question in which its thread's end is looked for first."""
 _EVERY = 60.0
+_NAMES = ("display_name", "real_name")
 
 
 class ThreadReader:
@@ -98,6 +101,18 @@ class ThreadReader:
             self._me[place] = str(said["user_id"])
         return self._me[place]
 
+    async def names(self, address: Address, users: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return what people are called in a workspace; no one whom Slack does not name."""
+        place = (address.team, address.enterprise)
+        told = await asyncio.gather(
+            *(self._lookups.call(place, "users.info", user=one) for one in users)
+        )
+        return {
+            user: _names_of(mapping(said.get("user")))
+            for user, said in zip(users, told, strict=True)
+            if said is not None
+        }
+
     async def channel(self, address: Address, before: str | None) -> list[Json] | None:
         """Return the last messages of a channel before a question, oldest first."""
         place = (address.team, address.enterprise)
@@ -153,8 +168,12 @@ class QuestionSurroundings:
         latest = said[1:] if begins is not None and said else said
         if begins is not None and begins.ours:
             begins = None
-        is_partial = not whole or len(latest) > MOST_MESSAGES
+        is_partial = not whole or len(latest) > MOST_TAKEN
         return MessageWindow(tuple(latest[-MOST_MESSAGES:]), begins, is_partial)
+
+    async def names(self, authors: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return what people are called in the workspace."""
+        return await self.reader.names(self.address, authors)
 
     def _said(
         self, messages: Sequence[Json], asked: str | None, me: str | None
@@ -173,7 +192,15 @@ class QuestionSurroundings:
             ours=author is not None and author == me,
             to_bot=me in mentioned(str(message.get("text") or "")),
             parts=files_of(message, Whose.TARGET),
+            author=str(author or ""),
+            said_at=moment_of(str(message["ts"])),
         )
+
+
+def _names_of(user: Json) -> tuple[str, ...]:
+    profile = mapping(user.get("profile"))
+    said = [user.get("name"), user.get("real_name"), *(profile.get(n) for n in _NAMES)]
+    return tuple(str(one) for one in said if one)
 
 
 def is_slacks(url: str, base_url: str) -> bool:

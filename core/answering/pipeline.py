@@ -117,6 +117,12 @@ class Pipeline:
         """
         context.may_write = self._is_written(context)
         try:
+            if context.request.may_mean:
+                searching = None  # what was looked for meanwhile is not what is meant
+                if not await self._settled(context):
+                    context.choices = context.request.may_mean
+                    yield self._asked_back(context)
+                    return
             if (early := await run_early(self._stages, context)) is not None:
                 yield early
                 return
@@ -191,8 +197,27 @@ class Pipeline:
             Outcome.ASKED_BACK,
             presentable(wording.asking_back(context.choices)),
             choices=context.choices,
-            generation=context.retrieval.generation,
+            **self._spending.fields(context),
         )
+
+    async def _settled(self, context: AnswerContext) -> bool:
+        """Let the model say which message a question means that points at one of several.
+
+        Returns:
+            Whether it does; the question is that message then.
+        """
+        asked = context.request
+        model = context.configuration.model_name
+        judge = self._judge_of(asked.course_id, model) if context.may_write else None
+        if judge is None or not await self._spending.allows(context, quietly=True):
+            return False
+        number = await judge.which(asked.query_text, asked.may_mean, context.note_judge)
+        if number is None:
+            return False
+        meant = {"query_text": asked.may_mean[number]}
+        context.request = asked.model_copy(update={**meant, "may_mean": ()})
+        context.pending = context.pending.model_copy(update=meant)
+        return True
 
     def _failed(self, context: AnswerContext, error: ServiceError) -> AgentResponse:
         """Return the response that tells of a service that failed."""

@@ -13,6 +13,7 @@ from core.models import (
 )
 from core.retrieval import in_parts
 from core.retrieval.named_sections.references import asks_for_section_at_hand, read_references
+from core.retrieval.question.resolving import has_own_subject
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 
@@ -47,6 +48,7 @@ async def _find(retriever: Retriever, context: AnswerContext) -> Retrieval:
         selected_text=context.quote,
         section_filter=request.section_filter,
     )
+    stands = request.stands_alone or has_own_subject(request.query_text)
     before = gist_of(request.thread_messages)
     said = context.said_here
     if request.section_filter is not None:
@@ -63,7 +65,7 @@ async def _find(retriever: Retriever, context: AnswerContext) -> Retrieval:
         asked = asked.model_copy(update={"query_text": context.asked.query_text})
         if meant.is_joined:
             return replace(await retriever.retrieve(request.course_id, asked), leans=True)
-    around = [] if said else before
+    around = [] if said or stands else before
     found = await in_parts.retrieve(retriever, request.course_id, asked, around, context.mark)
     return replace(found, leans=found.leans or context.understood is not None)
 

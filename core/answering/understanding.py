@@ -20,6 +20,7 @@ from core.retrieval.question.resolving import (
     ReadingKind,
     about,
     chosen,
+    has_own_subject,
     names_place,
     readings,
     refers,
@@ -62,8 +63,8 @@ async def understand(
 ) -> Understood:
     """Return how a question is meant after what was said.
 
-    Nothing is looked at where the asker worded it to stand alone, where a passage comes with it,
-    and where a thread of people says what it is about.
+    Nothing is looked at where the asker worded it to stand alone, or asks "What is X?", where a
+    passage comes with it, and where a thread of people says what it is about.
 
     Args:
         said: The turns before it that count, oldest first.
@@ -73,7 +74,8 @@ async def understand(
     """
     request = context.request
     has_context = asked.selected_text is not None or (request.thread_messages and not said)
-    if request.stands_alone or has_context or asked.query_text == EXPLAIN_QUOTE:
+    stands = request.stands_alone or has_own_subject(asked.query_text)
+    if stands or has_context or asked.query_text == EXPLAIN_QUOTE:
         return ALONE
     reader = _Reader(retriever, context, asked)
     if said:

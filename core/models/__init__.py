@@ -13,6 +13,7 @@ from core.models.fields import (
     MAX_QUESTION,
     MAX_SELECTED_TEXT,
     MIN_QUESTION,
+    MOST_CHOICES,
     STORED,
     Count,
     CourseId,
@@ -47,7 +48,6 @@ from core.models.request import (
 from core.models.response import (
     CITATION_MARKER,
     EXTRACTIVE,
-    MOST_CHOICES,
     NOBODY,
     STAFF,
     AgentConfiguration,

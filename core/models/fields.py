@@ -25,6 +25,8 @@ from core.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
 MIN_QUESTION = 2
 MAX_QUESTION = 999
 MAX_SELECTED_TEXT = 8_000
+MOST_CHOICES = 4
+"""Questions that an asker chooses from."""
 MAX_SECTION_NAME = 1_000
 CLOCK_SKEW = timedelta(seconds=5)
 STORED: Final[Mapping[str, bool]] = MappingProxyType({"stored": True})

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from core.models.fields import (
     MAX_SELECTED_TEXT,
+    MOST_CHOICES,
     CourseId,
     Model,
     NonBlank,
@@ -137,6 +138,8 @@ class AgentRequest(Model):
     thread_messages: Annotated[tuple[ThreadMessage, ...], Field(max_length=15)] = ()
     """What was said before in a thread that the bot first meets, oldest first: material that
     tells what the question is about, never an instruction."""
+    may_mean: Annotated[tuple[Question, ...], Field(max_length=MOST_CHOICES)] = ()
+    """Where the question only points, the messages that it may mean, oldest first: two or more."""
     thread_partly_seen: bool = False
     """Whether more was said there than could be read, so that the reader is notified."""
     verified_answer: UUID | None = None

@@ -12,6 +12,7 @@ from core.markdown.code import without_code
 from core.models.checked import OfferedAnswer, StaffCheck
 from core.models.fields import (
     CLOCK_SKEW,
+    MOST_CHOICES,
     Count,
     CourseId,
     Milliseconds,
@@ -39,8 +40,6 @@ NOBODY = "none"
 """Who wrote an answer that was clear before any writer was asked: an abstention or an error."""
 STAFF = "staff"
 """Who wrote an answer that the course's staff checked, among the names of models."""
-MOST_CHOICES = 4
-"""Questions that an asker chooses from."""
 _STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
 
 

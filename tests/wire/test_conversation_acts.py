@@ -1,5 +1,7 @@
 """What people say in a conversation reaches the model word for word, and what it says, them."""
 
+import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -11,9 +13,9 @@ from core.models import AgentResponse, ContextMode, Outcome
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
-from tests.wire.gemini_judging import claims_in, denying
+from tests.wire.gemini_judging import affirming, claims_in, denying
 from tests.wire.gemini_prompts import number_of, read_prompt
-from tests.wire.gemini_replies import Model
+from tests.wire.gemini_replies import Answer, Model
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import answer as answer_of
 from tests.wire.scripted_models import claim, honest
@@ -205,3 +207,27 @@ async def test_a_model_that_writes_reads_a_follow_up_itself_and_nothing_is_asked
         assert (answer.understood_as, answer.choices) == (None, ())
     first = await answered(house, "Which one is it?")
     assert first.outcome is not Outcome.ASKED_BACK
+
+
+async def test_the_model_says_which_message_is_meant_and_its_asker_where_it_does_not(
+    house: House,
+) -> None:
+    messages = (COVERED, "What does the lamp of the lighthouse burn?")
+    asked = {"may_mean": messages, "session_id": uuid4()}
+    house.server.judge = meaning(COVERED)
+    answer = await answered(house, "can you answer that?", **asked)
+    assert (answer.query_text, answer.outcome) == (COVERED, Outcome.ANSWERED)
+    house.server.judge = meaning()
+    answer = await answered(house, "can you answer that?", **{**asked, "session_id": uuid4()})
+    assert (answer.outcome, answer.choices) == (Outcome.ASKED_BACK, messages)
+
+
+def meaning(*meant: str) -> Model:
+    """Return a judge that finds which messages are meant, and affirms all claims."""
+
+    def judge(call: GeminiCall) -> Answer:
+        listed = re.findall(r"^Message \d+: (.*)$", call.text, re.MULTILINE)
+        grades = [10 * (one in meant) for one in listed]
+        return json.dumps({"grades": grades}) if listed else affirming(call)
+
+    return judge

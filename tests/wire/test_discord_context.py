@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT, VERBATIM
+from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import ChannelType, Message
-from tests.wire.discord_bot import Trial, a_trial
+from tests.wire.discord_bot import Trial, a_trial, button, labels
 
 pytestmark = [
     pytest.mark.costly,
@@ -36,10 +38,10 @@ def trial(running: Trial) -> Iterator[Trial]:
     running.check_manners()
 
 
-async def replied(trial: Trial, target: Message, text: str) -> Message:
+async def replied(trial: Trial, target: Message, said: str) -> Message:
     """Reply to a message with a mention of the bot, and return the answer."""
     asked = await trial.world.say(
-        trial.user(), target.channel, f"{trial.mention} {text}", reply_to=target
+        trial.user(), target.channel, f"{trial.mention} {said}", reply_to=target
     )
     return await trial.answer_to(asked)
 
@@ -89,6 +91,60 @@ async def test_a_mention_that_points_takes_the_question_above_it(trial: Trial) -
     await trial.world.say(trial.user(), channel, "no idea")
     for words in ("can you answer that?", "please help"):
         assert BELL_FACT in (await trial.ask(trial.user(), channel, words)).text
+
+
+async def test_a_mention_finds_the_message_by_its_author_and_its_place(trial: Trial) -> None:
+    channel, iker, ann, ben = trial.channel(), trial.user(), trial.user(), trial.user()
+    await trial.world.say(iker, channel, BELL)
+    await trial.world.say(ann, channel, "Which oil does the lamp of the lighthouse burn?")
+    for _ in range(20):
+        await trial.world.say(ben, channel, "see you at lunch")
+    for words in (
+        f"what {iker.name} asked",
+        f"can you answer <@{iker.id}>",
+        "the first question please",
+    ):
+        assert BELL_FACT in (await trial.ask(ben, channel, words)).text, words
+    assert "colza" in (await trial.ask(ann, channel, "can you answer my question?")).text
+
+
+async def test_a_caret_points_at_the_message_above(trial: Trial) -> None:
+    channel = trial.channel()
+    await trial.world.say(trial.user(), channel, BELL)
+    assert BELL_FACT in (await trial.ask(trial.user(), channel, "^")).text
+
+
+async def test_where_two_messages_fit_it_asks_which(trial: Trial) -> None:
+    channel, ann, ben = trial.channel(), trial.user(), trial.user()
+    other = "Which oil does the lamp of the lighthouse burn?"
+    await trial.world.say(ann, channel, BELL)
+    await trial.world.say(ann, channel, other)
+    asked_back = await trial.ask(ben, channel, "can you answer that?")
+    assert asked_back.text.startswith(text("answer-which-one"))
+    assert labels(asked_back) == [BELL, other]
+    foreign = await trial.world.click(ann, asked_back, button(asked_back, BELL))
+    await foreign.response(PATIENCE)
+    assert foreign.ephemeral
+    chosen = await trial.world.click(ben, asked_back, button(asked_back, BELL))
+    assert BELL_FACT in (await trial.result_of(chosen)).text
+
+
+async def test_what_nobody_asked_is_said_not_to_be_there(trial: Trial) -> None:
+    channel, ann = trial.channel(), trial.user()
+    await trial.world.say(trial.user(), channel, BELL)
+    answer = await trial.ask(ann, channel, "can you answer my question?")
+    assert answer.text == text("asking-which-message")
+
+
+async def test_what_has_a_name_is_asked_for_by_it(trial: Trial) -> None:
+    channel = trial.channel()
+    await trial.world.say(trial.user(), channel, BELL)
+    answer = await trial.ask(trial.user(), channel, "What is opinion?")
+    assert BELL_FACT not in answer.text
+    root = await trial.world.say(trial.user(), channel, BELL)
+    thread = await trial.world.open_thread(trial.user(), root, "bells")
+    answer = await trial.ask(trial.user(), thread, "What is opinion?")
+    assert BELL_FACT not in answer.text
 
 
 async def test_a_mention_that_points_takes_the_passage_above_it(trial: Trial) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.slack import Channel, Message, User
-from tests.wire.slack_bot import Trial, a_trial
+from tests.wire.slack_bot import Trial, a_trial, elements
+from tests.wire.test_slack_bot_follow_ups import choices
 
 pytestmark = [
     pytest.mark.costly,
@@ -37,16 +39,16 @@ def trial(running: Trial) -> Iterator[Trial]:
     running.check_manners()
 
 
-async def asked(trial: Trial, text: str, **more: object) -> Message:
+async def asked(trial: Trial, said: str, **more: object) -> Message:
     """Ask by a direct message of somebody new, and return the answer."""
     ann = trial.user()
-    return await trial.answer_to(await trial.world.say(ann, trial.world.dm(ann), text, **more))  # type: ignore[arg-type]
+    return await trial.answer_to(await trial.world.say(ann, trial.world.dm(ann), said, **more))  # type: ignore[arg-type]
 
 
-async def by_command(trial: Trial, user: User, channel: Channel, text: str) -> Message:
+async def by_command(trial: Trial, user: User, channel: Channel, said: str) -> Message:
     """Ask by a command, and return the answer below the question that the bot posts."""
     known = {one.ts for one in trial.from_bot(channel)}
-    await (await trial.world.slash(user, channel, "/ask", text)).ack()
+    await (await trial.world.slash(user, channel, "/ask", said)).ack()
 
     def posted() -> Message | None:
         return next((one for one in trial.from_bot(channel) if one.ts not in known), None)
@@ -79,16 +81,67 @@ async def test_a_mention_that_points_takes_the_question_above_it(trial: Trial) -
     assert BELL_FACT in (await trial.ask(ben, channel, "can you answer that?")).shown
 
 
+async def test_a_mention_finds_the_message_by_its_author_and_its_place(trial: Trial) -> None:
+    iker, ann, ben = trial.user(), trial.user(), trial.user()
+    channel = trial.channel(iker, ann, ben)
+    await trial.world.say(iker, channel, BELL)
+    await trial.world.say(ann, channel, "Which oil does the lamp of the lighthouse burn?")
+    for _ in range(20):
+        await trial.world.say(ben, channel, "see you at lunch")
+    for words in (
+        f"what {iker.name} asked",
+        f"can you answer <@{iker.id}>",
+        "the first question please",
+    ):
+        assert BELL_FACT in (await trial.ask(ben, channel, words)).shown, words
+    assert "colza" in (await trial.ask(ann, channel, "can you answer my question?")).shown
+
+
+async def test_where_two_messages_fit_it_asks_which(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    other = "Which oil does the lamp of the lighthouse burn?"
+    await trial.world.say(ann, channel, BELL)
+    await trial.world.say(ann, channel, other)
+    asked_back = await trial.ask(ben, channel, "can you answer that?")
+    assert asked_back.shown.startswith(text("answer-which-one"))
+    assert choices(asked_back) == [BELL, other]
+    known = trial.from_bot(channel)
+    pressed = [e for e in elements(asked_back) if str(e["action_id"]).startswith("gl:o:")]
+    await (await trial.world.click(ben, asked_back, str(pressed[0]["action_id"]))).ack()
+
+    def answered() -> Message | None:
+        said = [one for one in trial.from_bot(channel) if one not in known]
+        return next((one for one in said if BELL_FACT in one.shown), None)
+
+    await trial.until(answered, "the answer to the one that was chosen")
+
+
+async def test_what_nobody_asked_is_said_not_to_be_there(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    await trial.world.say(ben, channel, BELL)
+    question = await trial.mentioned(ann, channel, "can you answer my question?")
+    assert (await trial.refusal_of(question)).shown == text("asking-which-message")
+
+
+async def test_what_has_a_name_is_asked_for_by_it(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    await trial.world.say(ben, channel, BELL)
+    assert BELL_FACT not in (await trial.ask(ann, channel, "What is opinion?")).shown
+
+
 async def test_a_thread_is_read_at_its_end(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)
     root = await trial.world.say(ann, channel, "Shall we meet on Monday or on Tuesday?")
     for number in range(30):
-        text = f"Message {number}: we could also meet in the library."
-        await trial.world.say(ann, channel, text, thread=root)
+        said = f"Message {number}: we could also meet in the library."
+        await trial.world.say(ann, channel, said, thread=root)
     await trial.world.say(ann, channel, BELL, thread=root)
-    text = f"{trial.mention} can you answer that?"
-    question = await trial.world.say(ann, channel, text, thread=root)
+    said = f"{trial.mention} can you answer that?"
+    question = await trial.world.say(ann, channel, said, thread=root)
     assert BELL_FACT in (await trial.answer_to(question)).shown
 
 

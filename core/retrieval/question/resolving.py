@@ -35,14 +35,29 @@ _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
 _ARTICLES = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:does|do|did)\s+$", re.IGNORECASE)
 """Before a subject: what follows it is a verb."""
-_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _ITEM = re.compile(
-    rf"\bthe\s+(?:(?P<word>{'|'.join(_PLACES)}|last)|(?P<digit>[1-8])(?:st|nd|rd|th))"
+    rf"\bthe\s+(?:(?P<word>{'|'.join(PLACES)}|last)|(?P<digit>[1-8])(?:st|nd|rd|th))"
     r"(?:\s+(?:one|point|item|step|kind|type|reason|part|option)\b|(?=\W*$|\s+(?:do|does|is)\b))"
     r"|\b(?:point|item|step|number|option)\s+(?P<number>[1-8])\b",
     re.IGNORECASE,
 )
 """An item of a list, by its place in it."""
+_OWN_SUBJECT = re.compile(
+    r"\W*(?:(?:and|but|so|ok|okay|hey|then|well)\b[\s,]*)*"
+    r"(?:(?:what|who)(?:['’]?s|\s+(?:is|are|was|were))|was\s+(?:ist|sind))\s+"
+    r"(?:(?:an?|eine?)\s+)?(?P<subject>\S+(?:\s+\S+){0,7}?)[\s?.!]*",
+    re.IGNORECASE,
+)
+"""A question of the form "What is X?"."""
+_NO_SUBJECT = re.compile(
+    r"\b(?:it|its|this|that|these|those|they|their|he|she|him|his|her|my|mine|your|yours|you|i|me|we|us|our"
+    r"|ones?(?=\W*$)|here|there|above|below|so|up|going|es|das|dies\w*|der|die|er|sie|damit|hier|mit|los)\b",
+    re.IGNORECASE,
+)
+"""English and German words of which a subject that is nowhere else has none."""
+_LEAST_AFTER_THE = 3
+"""Words of "the answer to", which is one to something: a longer subject says it."""
 _LIST_LINE = re.compile(r"^\s{0,3}(?:[-*•+]|\d{1,2}[.)])\s+(?P<item>\S.*)$", re.MULTILINE)
 _ITEM_NAME = re.compile(
     r"^`(?P<code>[^`\n]{2,60})`|\*\*(?P<strong>[^*\n]{2,60}?)[.:]?\*\*|(?P<name>[^\n:–—.;(]{2,60})"
@@ -125,6 +140,24 @@ def about(question: str, term: str) -> Reading:
 def refers(question: str) -> bool:
     """Return whether a question has a word such as "it", or the place of an item in a list."""
     return names_place(question) or _reference(question) is not None
+
+
+def has_own_subject(question: str, longest: int = 2) -> bool:
+    """Return whether a question asks "What is X?", so that nothing said before it is meant.
+
+    What is quoted, or written in capitals, is a name: "What is `this`?", "What is IT?".
+
+    Args:
+        longest: Words of X at most, apart from an article.
+    """
+    found = _OWN_SUBJECT.fullmatch(question.strip())
+    if found is None or len(found["subject"].split()) > longest:
+        return False
+    subject = found["subject"].strip("?!. ")
+    is_name = subject[:1] in "`\"'“„«" or (len(subject) > 1 and subject.isupper())
+    is_shouted = question.upper() == question
+    is_told = not subject.lower().startswith("the ") or len(subject.split()) > _LEAST_AFTER_THE
+    return (is_name and not is_shouted) or (is_told and _NO_SUBJECT.search(subject) is None)
 
 
 def names_place(question: str) -> bool:
@@ -226,7 +259,7 @@ def _item(place: re.Match[str], items: Sequence[str]) -> str | None:
     word = (place["word"] or "").lower()
     if word == "last":
         return items[-1]
-    number = int(place["digit"] or place["number"] or _PLACES.index(word) + 1)
+    number = int(place["digit"] or place["number"] or PLACES.index(word) + 1)
     return items[number - 1] if number <= len(items) else None
 
 

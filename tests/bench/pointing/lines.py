@@ -404,6 +404,105 @@ woran erkennt man eine redoxreaktion
 gilt der satz des pythagoras immer?
 """
 
+TERMS = """
+opinion, statement, claim, answer, question, meaning, idea, thought, problem, solution, issue,
+reason, example, help, truth, doubt, understanding, explanation, context, reference, argument,
+proof, error, exception, mistake, result, message, comment, post, thread, reply, title, picture,
+belief, knowledge, judgement, inference, assumption, premise, conclusion, hypothesis, theory, law,
+fact, evidence, memory, attention, language, grammar, sense, value, identity, self, mind, will,
+freedom, power, force, work, energy, heat, light, sound, wave, matter, mass, weight, time, space,
+change, motion, rest, state, class, object, method, function, variable, type, pointer, array,
+list, loop, scope, closure, trait, module, package, test, mock, stub, bug, patch, branch, commit,
+merge, cell, gene, enzyme, hormone, virus, tissue, organ, species, habitat, climate, soil, rock,
+river, delta, glacier, market, price, demand, supply, money, credit, debt, tax, trade, labour,
+capital, rent, profit, risk, contract, tort, crime, treaty, state power, civil war, public good,
+natural right, social contract, free will, common sense, point mutation, null pointer, standard
+error, sample mean, answer key, question bank, help desk, chain rule, real number, even function,
+second law, first amendment, third party, last resort, other minds, next generation, same sex
+marriage, one hot encoding, thing in itself, this keyword, that clause, it department, who
+standards
+"""
+
+HELD_OUT_TERMS = """
+view, position, remark, assertion, query, response, significance, notion, task, remedy, cause,
+instance, aid, falsity, certainty, insight, account, source, reasoning, demonstration, fault,
+warning, outcome, note, letter, essay, caption, image, faith, wisdom, verdict, guess, axiom,
+lemma, model, datum, recall, focus, dialect, syntax, worth, ego, soul, agency, liberty, authority,
+impulse, entropy, photon, echo, density, inertia, velocity, phase, interface, instance variable,
+lambda, tuple, heap, recursion, fixture, regression, rebase, nucleus, allele, insulin, plasma,
+niche, erosion, basalt, estuary, auction, elasticity, deflation, bond, tariff, wage, equity,
+annuity, liability, perjury, armistice, rule of law, welfare state, moral hazard, sunk cost,
+opportunity cost, tacit knowledge, frame shift, dangling pointer, margin of error, problem of
+evil, answer set, question mark, product rule, complex number, odd function, first law, second
+amendment, last will, same origin, next state, one way function, how to guide, why questions
+"""
+
+
+def terms(listed: str) -> list[str]:
+    """Return the terms of a list."""
+    return [one for one in " ".join(listed.split()).split(", ") if one]
+
+
+FORMS = (
+    "What is {}?",
+    "what's {}",
+    "{}?",
+    "explain {}",
+    "can you explain {} please",
+    "define {}",
+    "what does {} mean?",
+    "what about {}?",
+    "how does {} work?",
+    "help with {}",
+    "tell me about {}",
+    "why is {} important?",
+    "what does the book say about {}?",
+)
+"""Ways to ask for a term; the last sentence of all of them names it."""
+
+ABOUT_MESSAGES = """
+answer the message above.
+can you explain
+could you explain please
+please explain it
+pls explain
+anyone explain?
+can somebody explain
+explain plz
+explain again please
+can you answer
+could you reply
+please respond to it
+respond pls
+take a look at my screenshot please
+could you check my file
+how did you get this
+how did she get that
+is it in the book?
+ist das wahr?
+ist es so richtig?
+schau dir das mal an
+kannst du mal schauen
+kannst du helfen
+answer that please
+can you answer that please
+can you please answer that
+please answer that
+could you answer that
+explain that please
+what about that?
+that above that
+the question
+the question please
+can you answer the question
+do you have an answer to that
+help that please
+reply to that
+what did that
+and that
+"""
+"""Lines that point, as they stand once "that" is put for whose message it is."""
+
 
 def lines(listed: str) -> list[str]:
     """Return the lines of a list, without blanks."""

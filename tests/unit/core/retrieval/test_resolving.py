@@ -6,6 +6,7 @@ from core.retrieval.question.resolving import (
     LastAnswer,
     ReadingKind,
     chosen,
+    has_own_subject,
     head_terms,
     names_place,
     readings,
@@ -140,3 +141,28 @@ def test_a_reply_chooses_by_its_words_or_its_place() -> None:
     assert chosen("insulin", choices, is_content) == choices[0]
     assert chosen("the second one", choices, is_content) == choices[1]
     assert chosen("bread", choices, is_content) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "is_own"),
+    [
+        ("What is opinion?", True),
+        ("so what's a price floor", True),
+        ("Who is Keynes?", True),
+        ("Was ist Inflation?", True),
+        ("What is `this`?", True),
+        ("What is IT?", True),
+        ("WHAT IS IT?", False),
+        ("What is it?", False),
+        ("what's this?", False),
+        ("What is the second one?", False),
+        ("what is the answer", False),
+        ("What was it cast from?", False),
+        ("What is natural selection good for?", False),
+        ("was ist das?", False),
+    ],
+)
+def test_what_is_asked_for_by_its_name_needs_nothing_said_before(
+    question: str, is_own: bool
+) -> None:
+    assert has_own_subject(question) is is_own
