@@ -29,7 +29,7 @@ _SURE = 0.9
 """Probability from which a message that stands above is itself taken to only point."""
 _MOST_CHARACTERS = 160
 """A longer question names something, whatever it points at."""
-ABOVE = "Answer the message above."
+ABOVE = "answer the message above"
 _LONGEST_SUBJECT = 8
 """Words of what is asked for in "What is ...?"; more are none to be sure of."""
 _NEAR = 5
