@@ -7,7 +7,7 @@ from typing import Protocol
 
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
-from core.errors import BotError
+from core.errors import BotError, DeliveryError
 from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
@@ -201,6 +201,20 @@ class ChatAdapter(Protocol):
 
         Raises:
             DeliveryError: as `open` does.
+        """
+        ...
+
+    async def abandon(self, job: Job, error: DeliveryError) -> None:
+        """Tell the asker where that can be said that no answer comes, and remove the placeholder.
+
+        Called once, where the place takes nothing for good, as after it was closed to us. What
+        cannot be removed now is left to `tidy`.
+
+        Args:
+            error: What the platform refused last.
+
+        Raises:
+            DeliveryError: when it cannot be said anywhere.
         """
         ...
 

@@ -27,6 +27,8 @@ class Button(StrEnum):
     WITHOUT_QUOTE = "q"
     NOT_MEANT = "u"
     """Asks for the question in other words, where a follow-up was understood otherwise."""
+    FIND_COURSE = "f"
+    """Asks for a word of the course's title, where there are more than a menu holds."""
     SHARE = "s"
     STOP = "x"
     DELETE = "d"
@@ -57,6 +59,7 @@ _LABELS = {
     Button.EVIDENCE: Message("button-evidence"),
     Button.WITHOUT_QUOTE: Message("button-without-quote"),
     Button.NOT_MEANT: Message("button-not-meant"),
+    Button.FIND_COURSE: Message("button-find-course"),
     Button.SHARE: Message("button-share"),
     Button.STOP: Message("button-stop"),
     Button.DELETE: Message("button-delete-answer"),

@@ -171,6 +171,10 @@ class PlatformAdapter:
         for id in job.posted.messages:
             await self._delete(id)
 
+    async def abandon(self, job: Job, error: DeliveryError) -> None:
+        for id in job.posted.messages:
+            await self._delete(id)
+
     async def react(self, job: Job) -> None:
         address = job.arrival.address
         await self.send(None, "react", message=_question(job), channel=address["channel"])

@@ -19,6 +19,8 @@ class Choice:
     request_id: UUID
     courses: tuple[tuple[str, str], ...]
     """Id and title of each."""
+    is_found: bool = False
+    """Whether these are what was found for a word, among more."""
 
     @property
     def name(self) -> str:

@@ -18,6 +18,8 @@ from core.storage.catalogue import Edition as Edition
 
 _FRESH = 2.0
 """Seconds for which a list of courses is good enough; autocompletion asks with every letter."""
+_FEWEST_ALIKE = 60.0
+"""Of a hundred: how much of what was typed a course's name has to be like."""
 PATH = " › "
 
 
@@ -59,6 +61,25 @@ class CourseDirectory:
         """Return the same as `courses` without the handbook."""
         known = await self.courses(reader)
         return {course_id: mark for course_id, mark in known.items() if course_id != self._handbook}
+
+    async def courses_like(
+        self, reader: Reader, typed: str, *, limit: int
+    ) -> Sequence[tuple[str, str]]:
+        """Return id and title of the courses that fit a few typed words, best first."""
+        from rapidfuzz import fuzz, process, utils
+
+        own = await self.own(reader)
+        titles = {course_id: mark.course.title for course_id, mark in own.items()}
+        named = {course_id: f"{title} {course_id}" for course_id, title in titles.items()}
+        found = process.extract(
+            typed,
+            named,
+            scorer=fuzz.WRatio,
+            processor=utils.default_process,
+            limit=limit,
+            score_cutoff=_FEWEST_ALIKE,
+        )
+        return [(course_id, titles[course_id]) for _, _, course_id in found]
 
     async def only(self, reader: Reader) -> str | None:
         """Return the course that is meant where none was chosen; None: it is not clear.

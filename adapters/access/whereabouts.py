@@ -12,8 +12,8 @@ from core.i18n import text
 from core.storage.channels.rules import OperatorRules, Rules, in_force, is_kept_private
 from core.storage.channels.store import ChannelRules
 
-_MOST_CHOICES = 25
-"""Courses between which a user is let choose."""
+_MOST_CHOICES = 1_000
+"""Courses between which a user is let choose: a platform that cannot list them lets them search."""
 _MOST_NAMED = 20
 
 

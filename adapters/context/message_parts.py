@@ -10,6 +10,10 @@ from core.models import UnreadPart
 
 MOST_BYTES = 100_000
 """Size of the largest file that is read as text."""
+MOST_OF_A_CANVAS = 1_000_000
+"""Size of the largest canvas: most of it is markup."""
+CANVASES = frozenset({"application/vnd.slack-docs"})
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 _MOST_FILES = 5
 """Files of one message that are read."""
 _FILES = "files"
@@ -29,12 +33,22 @@ class Whose(StrEnum):
     """The message that the question replies to, forwards or is about."""
 
 
+class FileKind(StrEnum):
+    """What a file is declared as, where that matters to who fetches it."""
+
+    TEXT = "text"
+    HTML = "html"
+    CANVAS = "canvas"
+    """A document of Slack's, which is fetched as HTML."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextFile:
     """A file that may be text, as the platform describes it; not read yet."""
 
     url: str
     whose: Whose = Whose.QUESTION
+    kind: FileKind = FileKind.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,7 @@ class MessageParts:
     @property
     def in_address(self) -> dict[str, Any]:
         """What an arrival's address keeps of the files: where they are, and no name."""
-        files = [[one.url, one.whose.value] for one in self.files]
+        files = [[one.url, one.whose.value, one.kind.value] for one in self.files]
         return {_FILES: files} if files else {}
 
 
@@ -77,20 +91,36 @@ def parts_of(
         if kind is not None or not url:
             unread.append(kind or UnreadPart.FILE)
         else:
-            readable.append(TextFile(url, whose))
+            readable.append(TextFile(url, whose, _kind(name, declared)))
     return MessageParts(tuple(readable)) + MessageParts((), tuple(unread))
 
 
 def files_in(address: Mapping[str, Any]) -> tuple[TextFile, ...]:
     """Return the files that an arrival's address keeps."""
-    return tuple(TextFile(str(url), Whose(whose)) for url, whose in address.get(_FILES, ()))
+    kept = (one for one in address.get(_FILES, ()))
+    return tuple(
+        TextFile(str(url), Whose(whose), *map(FileKind, kind)) for url, whose, *kind in kept
+    )
+
+
+def _kind(name: str, declared: str) -> FileKind:
+    media_type = _media_type(name, declared)
+    if media_type in CANVASES:
+        return FileKind.CANVAS
+    return FileKind.HTML if media_type in _PAGES else FileKind.TEXT
+
+
+def _media_type(name: str, declared: str) -> str:
+    """Return a file's media type, by its name where none is declared."""
+    media_type = declared.partition(";")[0].strip().lower()
+    if media_type in ("", "application/octet-stream"):
+        return mimetypes.guess_type(name)[0] or ""
+    return media_type
 
 
 def _unread_kind(name: str, declared: str, size: int | None) -> UnreadPart | None:
     """Return why a file cannot be read, judged by its type and size; None: it may be text."""
-    media_type = declared.partition(";")[0].strip().lower()
-    if media_type in ("", "application/octet-stream"):
-        media_type = mimetypes.guess_type(name)[0] or ""
+    media_type = _media_type(name, declared)
     if media_type == "application/pdf":
         return UnreadPart.PDF
     general = _BY_TYPE.get(media_type.partition("/")[0])
@@ -99,4 +129,5 @@ def _unread_kind(name: str, declared: str, size: int | None) -> UnreadPart | Non
         general = None
     if general is not None:
         return general
-    return UnreadPart.FILE if size is not None and size > MOST_BYTES else None
+    most = MOST_OF_A_CANVAS if media_type in CANVASES else MOST_BYTES
+    return UnreadPart.FILE if size is not None and size > most else None

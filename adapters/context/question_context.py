@@ -49,6 +49,10 @@ class CannotRead(RequestError):
         super().__init__(user_message=unread_instead(kinds))
 
 
+class MayNotRead(RequestError):
+    """The platform gives the bot no files; whom that concerns, the sentence says."""
+
+
 class CannotFind(RequestError):
     """No message is there that a question which only points can mean."""
 
@@ -76,7 +80,11 @@ class Surroundings(Protocol):
         ...
 
     async def read(self, file: TextFile) -> str | None:
-        """Return the text of a file; None when it is none, or cannot be had."""
+        """Return the text of a file; None when it is none, or cannot be had.
+
+        Raises:
+            MayNotRead: when the platform gives the bot no files.
+        """
         ...
 
     async def window(self) -> MessageWindow | None:
@@ -111,6 +119,7 @@ class QuestionContext:
         Raises:
             CannotRead: when all that it is about is something that cannot be read.
             CannotFind: when it points at a message that is not there.
+            MayNotRead: when all that it is about is a file that the platform does not give.
         """
         request = await self._with_files(request, files_in(job.arrival.address), around)
         if request.stands_alone or request.verified_answer is not None:
@@ -133,8 +142,12 @@ class QuestionContext:
     ) -> AgentRequest:
         """Return the request with the text of its files as its quote, or as its question."""
         texts, unread = list[tuple[TextFile, str]](), list(request.unread)
+        refusal: MayNotRead | None = None
         for file in files:
-            found = await around.read(file)
+            try:
+                found = await around.read(file)
+            except MayNotRead as error:
+                refusal, found = error, None
             if found is not None and found.strip():
                 texts.append((file, found.strip()))
             elif UnreadPart.FILE not in unread:
@@ -143,7 +156,7 @@ class QuestionContext:
         is_bare = request.query_text == EXPLAIN_QUOTE and request.selected_text is None
         if not texts:
             if is_bare and files:
-                raise CannotRead(request.unread)
+                raise refusal or CannotRead(request.unread)
             return request
         whole = "\n\n".join(text for _, text in texts)
         is_own = all(file.whose is Whose.QUESTION for file, _ in texts)

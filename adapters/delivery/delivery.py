@@ -1,6 +1,7 @@
 """What is done for one job: an answer, a refusal, a new answer, or its removal."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -25,9 +26,13 @@ from core.models import AgentRequest, AgentResponse, Outcome, now, session_id_fo
 from core.storage.sessions.rows import FORGOTTEN_USER
 from core.storage.sessions.store import SessionStore
 
+logger = logging.getLogger(__name__)
+
 Checked = Callable[[Job], Awaitable[Job]]
 Withdraw = Callable[[str], Awaitable[object]]
 """Takes back what was asked of the staff about a question, by the key of its event."""
+_ABANDONING = 20.0
+"""Seconds for telling the asker elsewhere that no answer comes."""
 _HELPED = (Outcome.ANSWERED, Outcome.PARTIAL)
 
 
@@ -140,6 +145,28 @@ class Delivery:
             await outgoing.tell(Settlement.APOLOGISED, BotError.user_message)
         finally:
             await outgoing.close()
+
+    async def abandon(self, error: DeliveryError) -> None:
+        """Tell the asker elsewhere that the place takes no answer; raises LeaseLost.
+
+        The platform's messages are known no more: the janitor removes those that are left.
+        """
+        lease = self._lease
+        kind = lease.job.arrival.kind
+        is_due = not lease.is_settled or lease.was_refused
+        if not error.permanent or kind.is_reaction or kind is Kind.FORGET or not is_due:
+            return
+        job = replace(lease.job, posted=lease.posted)
+        try:
+            async with asyncio.timeout(_ABANDONING):
+                with use_locale(job.arrival.locale):
+                    await self._adapter.abandon(job, error)
+        except (DeliveryError, TimeoutError) as why:
+            logger.warning("the asker of %s cannot be told: %s", self.key, why)
+        except Exception:
+            logger.exception("the asker of %s could not be told", self.key)
+        if lease.posted.messages and not lease.is_settled:
+            await lease.keep(replace(lease.posted, messages=()))
 
     def stop(self) -> None:
         """Show the asker that the answer was stopped, unless it is decided what is shown."""

@@ -89,6 +89,8 @@ class Outgoing:
         if settlement.audience is Audience.ASKER:
             await self.tell(settlement, response.response_text)
             return
+        if response.asks_nothing and self._opening is None:
+            self._job = _without_thread(self._job)
         await (await self._reply()).finish(response, await self._earlier(response))
         await self._lease.reach("answer shown")
 
@@ -147,3 +149,9 @@ class Outgoing:
         reply = await self._adapter.open(self._job, self._lease)
         await self._lease.reach("opened")
         return reply
+
+
+def _without_thread(job: Job) -> Job:
+    """Return a job that opens no thread: nobody goes on from what asked nothing of the book."""
+    address = {**job.arrival.address, "open_thread": False}
+    return replace(job, arrival=replace(job.arrival, address=address))

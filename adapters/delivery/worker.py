@@ -316,6 +316,7 @@ class Worker:
         except TwinWaits as waiting:
             await settlement.put_back(self._inbox, lease, waiting.retry_in)
         except DeliveryError as error:
+            await lease.hold_during(delivery.abandon(error), delivery.stop)
             await settlement.retry_later(self._inbox, lease, error)
         except Exception:
             logger.exception("%s failed in a way that nobody foresaw", key)

@@ -37,7 +37,7 @@ from adapters.discord.question_surroundings import QuestionSurroundings
 from adapters.discord.raw_message import RawMessage
 from adapters.discord.replies import queue_cards, threads
 from adapters.discord.replies.announcing import announce
-from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
+from adapters.discord.replies.reply import DiscordReply, abandon, notify, retract, tell, tidy
 from adapters.intake.acceptor import Acceptor
 from adapters.intake.deleted_channels import DeletedChannels
 from adapters.intake.front_desk import FrontDesk
@@ -222,6 +222,10 @@ class DiscordAdapter:
         """Remove what was posted for a job, and its question from its thread's name."""
         await retract(self._client, job)
         await threads.close(self._client, self._rest, job)
+
+    async def abandon(self, job: Job, error: DeliveryError) -> None:
+        """Remove what stands where no answer can be shown, and tell the asker directly."""
+        await abandon(self._client, job, error)
 
     async def react(self, job: Job) -> None:
         """Show a reaction on a job's message."""

@@ -10,6 +10,7 @@ import discord
 
 from adapters.access.location import Location
 from adapters.access.standing import Presence
+from adapters.context.long_question import asks
 from adapters.context.message_parts import NO_PARTS, MessageParts, Whose
 from adapters.discord.members import lookup_in, lookup_of
 from adapters.discord.permissions import permissions_in, permits_thread
@@ -28,6 +29,8 @@ _DECORATION = re.compile(
 )
 """Custom emoji, channels, times and commands: Discord's codes for what is no text."""
 _NAMED = (discord.MessageType.default.value, discord.MessageType.reply.value)
+_FEWEST_WORDS = 5
+"""Words of a text that is understood without its title."""
 _EPOCH = discord.utils.DISCORD_EPOCH
 
 if TYPE_CHECKING:
@@ -107,6 +110,9 @@ def heard_message(
         quote = quote or text_of(replied) or None
         parts += parts_about(replied)
     quote = quote or "\n".join([*_forwarded(message), *_poll_of(message)]) or None
+    begins = place.in_forum and message.id == message.channel_id
+    if begins:
+        said = _with_title(said, getattr(around.channel, "name", ""))
     speaks_to_other = (
         replied is not None and answers is None and replied.author.id != message.author.id
     )
@@ -132,7 +138,7 @@ def heard_message(
         others=frozenset(str(one) for one in _people_in(message, me, replied=replied)),
         direct=message.guild_id is None,
         personal=message.guild_id is None,
-        begins=place.in_forum and message.id == message.channel_id,
+        begins=begins,
         member=lookup_in(around.guild, message.author.id, around.author),
         role_later=message.guild_id is not None and around.author is None,
         locale=str(around.guild.preferred_locale) if around.guild is not None else None,
@@ -288,6 +294,18 @@ def _plain(text: str) -> str:
     text = _USER.sub("@someone", text)
     text = _ROLE.sub("@some-group", text)
     return _DECORATION.sub("", text).strip()
+
+
+def _with_title(said: str, title: str) -> str:
+    """Return what a forum's post says: with its title, where its text says little by itself.
+
+    The title of any other post is read with what was said in the thread.
+    """
+    if not any(letter.isalnum() for letter in said):
+        return title
+    says_little = len(said.split()) < _FEWEST_WORDS and not asks(said)
+    is_title = said.strip().casefold() == title.strip().casefold()
+    return f"{title}\n{said}" if says_little and not is_title else said
 
 
 def _forwarded(message: RawMessage) -> list[str]:

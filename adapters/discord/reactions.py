@@ -20,7 +20,7 @@ from core.inbox.base import Job, Kind, Twin
 
 logger = logging.getLogger(__name__)
 
-OFFER, THANKS = "🙋", "👍"
+OFFER, THANKS, CLOSED = "🙋", "👍", "🔇"
 UNKNOWN_EMOJI = 10014
 _GONE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL, UNKNOWN_EMOJI})
 _OWN = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
@@ -66,13 +66,13 @@ def presence_at(client: discord.Client, reaction: Reaction) -> Presence:
 async def react(client: discord.Client, job: Job) -> None:
     """Show a reaction on a job's message, as `ChatAdapter.react` does."""
     emoji = OFFER if job.arrival.kind is Kind.OFFER else THANKS
-    await Rest(client, _hold_nothing_back).call(_route("PUT", job, emoji))
+    await Rest(client, _hold_nothing_back).call(route("PUT", job, emoji))
 
 
 async def unreact(client: discord.Client, job: Job) -> None:
     """Remove the reaction of an offer, as `ChatAdapter.unreact` does."""
     try:
-        await Rest(client, _hold_nothing_back).call(_route("DELETE", job, OFFER))
+        await Rest(client, _hold_nothing_back).call(route("DELETE", job, OFFER))
     except Refused as refusal:
         if refusal.code not in _GONE:
             raise
@@ -91,7 +91,8 @@ async def link(rest: Rest, twin: Twin) -> str | None:
     return f"https://discord.com/channels/{twin.workspace}/{channel}/{message}"
 
 
-def _route(method: str, job: Job, emoji: str) -> Route:
+def route(method: str, job: Job, emoji: str) -> Route:
+    """Return the request that adds or removes a reaction of the bot's on a job's message."""
     address = Address.of(job)
     return Route(method, _OWN, channel_id=address.channel, message_id=address.question, emoji=emoji)
 

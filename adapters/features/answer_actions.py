@@ -238,6 +238,22 @@ class AnswerActions:
             return text("card-section-asked")
         return received
 
+    async def find_courses(
+        self, request_id: UUID, clicker: Clicker, typed: str, *, limit: int
+    ) -> Sequence[tuple[str, str]]:
+        """Return id and title of the courses that an asker may mean, by what they typed."""
+        await self._check_asker(request_id, clicker)
+        here = await self._desk.here(clicker.location)
+        return await self._directory.courses_like(here.reader, typed, limit=limit)
+
+    async def _check_asker(self, request_id: UUID, clicker: Clicker) -> Sequence[Answered]:
+        """Return the events of a question; raise Declined where it is not the clicker's own."""
+        events = await self._inbox.all_of_request(request_id)
+        await self._check_theirs(events, clicker)
+        if all(event.user_id != clicker.user_id for event in events):
+            raise Declined(text("answer-not-yours"))
+        return events
+
     async def choose(
         self,
         request_id: UUID,
@@ -253,10 +269,7 @@ class AnswerActions:
         Args:
             incoming: Returns what the click says, given the question that has waited.
         """
-        events = await self._inbox.all_of_request(request_id)
-        await self._check_theirs(events, clicker)
-        if all(event.user_id != clicker.user_id for event in events):
-            raise Declined(text("answer-not-yours"))
+        events = await self._check_asker(request_id, clicker)
         here = await self._desk.here(clicker.location)
         mark = await self._directory.mark(here.reader, course_id)
         if mark is None:

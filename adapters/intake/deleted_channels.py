@@ -16,6 +16,8 @@ class DeletedChannels:
     async def forget(self, platform: str, place: str, position: int) -> Received | None:
         """Forget what was asked in a channel or thread; return the last receipt, if any.
 
+        A question whose answer stands in the channel outlives the thread below it.
+
         Args:
             place: Its id, which the platform gives to one place only.
             position: As `Arrival.position`.
@@ -25,8 +27,10 @@ class DeletedChannels:
                 doing it again does the rest.
         """
         received: Received | None = None
-        for workspace, key in await self._places.asked_in(platform, place):
-            again = await self._desk.forget(key, key=f"{key}:delete", position=position)
-            received = again or received
-            await self._conversations.forget(Place(platform, workspace, place))
+        for asked in await self._places.asked_in(platform, place):
+            if asked.is_gone:
+                key = asked.key
+                again = await self._desk.forget(key, key=f"{key}:delete", position=position)
+                received = again or received
+            await self._conversations.forget(Place(platform, asked.workspace, place))
         return received

@@ -26,7 +26,7 @@ from adapters.slack.replies import queue_cards
 from adapters.slack.replies.address import Address
 from adapters.slack.replies.agent_sessions import AgentSessions
 from adapters.slack.replies.announcing import announce
-from adapters.slack.replies.reply import SlackReply, notify, retract, tell, tidy
+from adapters.slack.replies.reply import SlackReply, abandon, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
@@ -195,7 +195,8 @@ class SlackAdapter:
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
         """Return a request with its asker's role, the message it links to and what it points at."""
         address = Address.of(job)
-        self._sessions.of(job).begin(address.root)
+        if address.has_thread:  # else a question that is refused would open one
+            self._sessions.of(job).begin(address.root)
         known = await self._roles.complete(address, request)
         quoted = await self._permalinks.complete(address, known)
         around = QuestionSurroundings(self._workspaces, self._threads, address)
@@ -208,6 +209,10 @@ class SlackAdapter:
     async def retract(self, job: Job) -> None:
         """Remove what was posted for a job."""
         await retract(self._workspaces, job)
+
+    async def abandon(self, job: Job, error: DeliveryError) -> None:
+        """Remove what stands where no answer can be shown, and tell the asker directly."""
+        await abandon(self._workspaces, job, error)
 
     async def react(self, job: Job) -> None:
         """Show a reaction on a job's message."""

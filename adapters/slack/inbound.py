@@ -11,7 +11,7 @@ from adapters.context.message_parts import NO_PARTS, MessageParts, Whose
 from adapters.intake.incoming_message import IncomingMessage
 from adapters.slack.files_in_messages import files_of, files_shared
 from adapters.slack.mrkdwn_parser import Json, mentioned, said_in
-from adapters.slack.replies.address import Response
+from adapters.slack.replies.address import COMMANDED, Response
 
 PLATFORM = "slack"
 TOKEN_LIFE = timedelta(minutes=30)
@@ -141,6 +141,7 @@ def heard_command(
     explains: str | None = None,
     private: bool = False,
     response: Response | None = None,
+    commanded: bool = False,
 ) -> IncomingMessage:
     """Return what is asked by a command or a modal, whose time Slack does not say.
 
@@ -151,8 +152,10 @@ def heard_command(
         parts: The files of the message that it is about.
         explains: The id of that message, as of what the bot posted.
         response: The way to answer; its end is of this machine's clock.
+        commanded: Whether a slash command asks.
     """
     posts_question = not private and spot.thread is None and not spot.direct
+    address = spot.address(ephemeral=private, post_question=posts_question)
     return IncomingMessage(
         key=key,
         platform=PLATFORM,
@@ -162,7 +165,7 @@ def heard_command(
         position=time.time_ns() // 1_000,
         user=spot.user,
         text=text,
-        address=spot.address(ephemeral=private, post_question=posts_question),
+        address={**address, COMMANDED: True} if commanded else address,
         thread=None if private else spot.thread,
         quote=quote,
         parts=parts,

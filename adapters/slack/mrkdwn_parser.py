@@ -20,6 +20,8 @@ _BORDER = re.compile(r"[\n`]")
 _FENCE = re.compile(r"```\n?(.*?)\n?```", re.DOTALL)
 _MENTIONED = re.compile(r"<(@[UW]\w+|!subteam\^\w+|!here|!channel|!everyone)[^<>\n]*>")
 _QUOTES = frozenset({"rich_text_quote", "rich_text_preformatted"})
+_READ_ALREADY = frozenset({"rich_text", "table", "data_table", "context"})
+"""Blocks whose texts `said_in` returns, and small print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Said:
 def said_in(message: Json, me: str | None = None) -> Said:
     """Return what a message says.
 
-    Lines that begin with `>`, quotes, code blocks and shared messages are its quote.
+    Lines that begin with `>`, quotes, code blocks, tables and shared messages are its quote.
 
     Args:
         me: The bot's user id; mentions of it are left out.
@@ -42,6 +44,8 @@ def said_in(message: Json, me: str | None = None) -> Said:
     own = _from_blocks(message.get("blocks") or (), me)
     if own is None:
         own = from_mrkdwn(str(message.get("text") or ""), me)
+    if tables := [*_tables(message.get("blocks")), *_pasted(message)]:
+        own = Said(own.text, "\n\n".join(filter(None, [own.quote, *tables])))
     shared = _messages_in(message)
     if not shared:
         return own
@@ -60,10 +64,15 @@ def from_mrkdwn(text: str, me: str | None = None) -> Said:
 
 def all_of(message: Json) -> str:
     """Return everything that a message says, what it quotes included."""
-    own = said_in({**message, "attachments": ()})
-    said = [own.quote, own.text]
-    if not any(said):
-        said = [_shown(block) for block in message.get("blocks") or ()]
+    own, blocks = said_in({**message, "attachments": ()}), message.get("blocks") or ()
+    said: list[str | None] = [own.quote, own.text]
+    shown = [_shown(block) for block in blocks if block.get("type") != "context"]
+    if any(block.get("type") == "rich_text" for block in blocks):
+        said += [_shown(one) for one in blocks if one.get("type") not in _READ_ALREADY]
+    elif any(shown):  # an app's: its text is what notifications tell in place of the blocks
+        said = [*shown]
+    elif not any(said):
+        said = [_shown(block) for block in blocks]
     shared = map(_shared, _messages_in(message))
     return "\n".join(filter(None, [*said, *shared, *map(_attached, _embeds_in(message))]))
 
@@ -190,31 +199,84 @@ def _embeds_in(message: Json) -> list[Json]:
 
 
 def _attached(attachment: Json) -> str:
-    """Return what an app's attachment says."""
-    shown = [attachment.get("title"), attachment.get("text")]
-    blocks = [_shown(block) for block in attachment.get("blocks") or ()]
-    said = [str(one) for one in (*shown, *blocks) if one] or [str(attachment.get("fallback") or "")]
-    return from_mrkdwn("\n".join(said)).text
+    """Return what an app's attachment says, or the table that a person pasted."""
+    shown = [attachment.get(name) for name in ("pretext", "title", "text")]
+    said = [from_mrkdwn(str(one)).text for one in shown if one]
+    for field in attachment.get("fields") or ():
+        named = filter(None, (field.get("title"), field.get("value")))
+        said.append(from_mrkdwn(": ".join(map(str, named))).text)
+    said += [_shown(block) for block in attachment.get("blocks") or ()]
+    if not any(said):
+        said = [from_mrkdwn(str(attachment.get("fallback") or "")).text]
+    return "\n".join(filter(None, said))
 
 
 def _shown(block: Json) -> str:
-    """Return the text of a block that an app wrote: a header, a section or Markdown."""
-    text = block.get("text")
-    if isinstance(text, Mapping):
-        text = text.get("text")
-    return str(text or "")
+    """Return the text of a block: of a table its rows, else its text, its fields and elements."""
+    if block.get("rows"):
+        return _table(block)
+    if block.get("type") == "rich_text":
+        rich = _from_blocks([block], None)
+        return "\n".join(filter(None, [rich.quote, rich.text] if rich is not None else []))
+    texts = [block.get(name) for name in ("title", "text", "subtitle", "body", "description")]
+    texts += block.get("fields") or ()
+    if block.get("type") == "context":
+        texts += [one.get("text") for one in block.get("elements") or ()]
+    return "\n".join(filter(None, map(_text_of, texts)))
+
+
+def _text_of(value: object) -> str:
+    """Return what a text object says, or the text of a block of Markdown."""
+    if not isinstance(value, Mapping):
+        return unescaped(value) if isinstance(value, str) else ""
+    written = str(value.get("text") or "")
+    if value.get("type") != "mrkdwn":
+        return unescaped(written)
+    said = from_mrkdwn(written)
+    return "\n".join(filter(None, [said.quote, said.text]))
+
+
+def _tables(blocks: object) -> Iterator[str]:
+    """Yield the tables among some blocks, as Markdown."""
+    for block in blocks if isinstance(blocks, Sequence) else ():
+        if block.get("rows") and (table := _table(block)):
+            yield table
+
+
+def _pasted(message: Json) -> Iterator[str]:
+    """Yield the tables that a person pasted: they lie in an attachment, and nowhere else."""
+    for attachment in _embeds_in(message):
+        yield from _tables(attachment.get("blocks"))
+
+
+def _table(block: Json) -> str:
+    """Return a table as Markdown; its first row is its header."""
+    rows = [[_cell(cell) for cell in row] for row in block.get("rows") or ()]
+    width = max(map(len, rows), default=0)
+    if not any(any(row) for row in rows):
+        return ""
+    lines = ["| " + " | ".join([*row, *[""] * (width - len(row))]) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def _cell(cell: Json) -> str:
+    if cell.get("type") == "rich_text":
+        said = _shown(cell)
+    else:
+        value = cell.get("text") if cell.get("text") is not None else cell.get("value")
+        said = _text_of(value) if isinstance(value, str | Mapping) else str(value or "")
+    return " ".join(said.split()).replace("|", "\\|")
 
 
 def _shared(attachment: Json) -> str:
     """Return what a shared message says."""
-    blocks = [b for m in attachment.get("message_blocks") or () for b in _blocks_of(m)]
-    inner = {"text": attachment.get("text") or "", "blocks": blocks}
+    quoted = [m.get("message") or {} for m in attachment.get("message_blocks") or ()]
+    blocks = [block for one in quoted for block in one.get("blocks") or ()]
+    more = [embed for one in (attachment, *quoted) for embed in one.get("attachments") or ()]
+    if not blocks:
+        blocks = list(attachment.get("blocks") or ())
+    inner = {"text": attachment.get("text") or "", "blocks": blocks, "attachments": more}
     return all_of(inner).strip()
-
-
-def _blocks_of(quoted: Json) -> Iterable[Json]:
-    message = quoted.get("message") or {}
-    return message.get("blocks") or ()
 
 
 def _without(text: str, *links: object) -> str:

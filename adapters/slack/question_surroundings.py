@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,20 +12,28 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from adapters.context.file_text import fetched_text
-from adapters.context.message_parts import TextFile, Whose
+from adapters.context.file_text import FetchedFile, fetched
+from adapters.context.message_parts import (
+    MOST_BYTES,
+    MOST_OF_A_CANVAS,
+    FileKind,
+    TextFile,
+    Whose,
+)
 from adapters.context.pointing import Earlier
-from adapters.context.question_context import MOST_MESSAGES, MOST_TAKEN, MessageWindow
+from adapters.context.question_context import MOST_MESSAGES, MOST_TAKEN, MayNotRead, MessageWindow
 from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import mapping
 from adapters.slack.api.lookups import Json, Lookups, Place
 from adapters.slack.files_in_messages import files_of
 from adapters.slack.gateway.payloads import readable_message
 from adapters.slack.inbound import is_spoken, moment_of, position_of
+from adapters.slack.installs.installations import who_are_we
 from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.mrkdwn_parser import all_of, mentioned
 from adapters.slack.replies.address import Address
-from core.errors import DeliveryError
+from core.errors import DeliveryError, UnsupportedDocument
+from core.i18n import Message
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +46,8 @@ _WINDOW = 3_600
 """Seconds before a question in which its thread's end is looked for first."""
 _EVERY = 60.0
 _NAMES = ("display_name", "real_name")
+_MENTION = re.compile(r"@[UW][A-Z0-9]{6,}\b")
+"""How a canvas names people."""
 
 
 class ThreadReader:
@@ -140,7 +151,13 @@ class QuestionSurroundings:
         return below and asked and not address.channel.startswith("D")
 
     async def read(self, file: TextFile) -> str | None:
-        """Return the text of a file; None when it is none, or cannot be had."""
+        """Return the text of a file; None when it is none, or cannot be had.
+
+        Without the right to read files, Slack's answer is the page where people sign in.
+
+        Raises:
+            MayNotRead: when that is so.
+        """
         try:
             client = await self.workspaces.clients.of(self.address.team, self.address.enterprise)
         except DeliveryError as error:
@@ -149,8 +166,33 @@ class QuestionSurroundings:
         if not is_slacks(file.url, client.base_url):
             return None
         headers = {"Authorization": f"Bearer {client.token}"}
+        most = MOST_OF_A_CANVAS if file.kind is FileKind.CANVAS else MOST_BYTES
         async with aiohttp.ClientSession() as session:
-            return await fetched_text(session, file.url, headers)
+            found = await fetched(session, file.url, headers, most=most)
+        if found is None:
+            return None
+        if (found.is_page or found.is_elsewhere) and not await self._may_be_page(file, found):
+            logger.warning(
+                "a file in %s cannot be read: the app lacks the scope files:read there; add it on "
+                "the app's page, OAuth & Permissions, and install the app again",
+                self.address.team,
+            )
+            raise MayNotRead(user_message=Message("slack-files-not-allowed"))
+        if file.kind is not FileKind.CANVAS or found.text is None:
+            return found.text
+        return await asyncio.to_thread(_text_of_canvas, found.text)
+
+    async def _may_be_page(self, file: TextFile, found: FetchedFile) -> bool:
+        """Return whether a page is the file, and not the one where people sign in."""
+        if file.kind is FileKind.TEXT or found.is_elsewhere:
+            return False
+        try:
+            client = await self.workspaces.clients.of(self.address.team, self.address.enterprise)
+            scopes = (await who_are_we(client)).scopes
+        except DeliveryError as error:
+            logger.info("what the app may read cannot be looked up: %s", error)
+            return False
+        return not scopes or "files:read" in scopes.split(",")
 
     async def window(self) -> MessageWindow | None:
         """Return what stands before the question; None when it cannot be read."""
@@ -201,6 +243,18 @@ def _names_of(user: Json) -> tuple[str, ...]:
     profile = mapping(user.get("profile"))
     said = [user.get("name"), user.get("real_name"), *(profile.get(n) for n in _NAMES)]
     return tuple(str(one) for one in said if one)
+
+
+def _text_of_canvas(page: str) -> str | None:
+    """Return what a canvas says, without anybody's name; None: it cannot be read."""
+    from core.ingestion.formats.html.reader import parse_html
+
+    try:
+        blocks = parse_html(page, is_book=True).blocks
+    except (UnsupportedDocument, RecursionError) as error:
+        logger.info("a canvas cannot be read: %s", type(error).__name__)
+        return None
+    return _MENTION.sub(" ", "\n\n".join(block.text for block in blocks)).strip()
 
 
 def is_slacks(url: str, base_url: str) -> bool:

@@ -99,11 +99,11 @@ class Agent:
     ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last, once, the finished response.
 
-        That there is an answer comes first, unless the response is one of outcome `error`; which
-        sections are read comes before the first text. A request that was answered
-        before, or meanwhile by another process, gets its stored answer: what is shown last is
-        what is stored. A service that fails, other than the database, ends the turn with
-        outcome `error`; that is stored like any other.
+        That there is an answer comes first, unless the response is one of outcome `error` or the
+        message asked nothing of the book; which sections are read comes before the first text. A
+        request that was answered before, or meanwhile by another process, gets its stored answer:
+        what is shown last is what is stored. A service that fails, other than the database, ends
+        the turn with outcome `error`; that is stored like any other.
 
         Args:
             placed: Called after `Answerable` and before the turn is stored.
@@ -122,7 +122,7 @@ class Agent:
                 stored = recalled.answered.agent_response
                 if stored.unknown_section is not None:
                     raise UnknownSection(stored.unknown_section, stored.nearest_sections)
-                if stored.outcome is not Outcome.ERROR:
+                if not _answers_nothing(stored):
                     yield Answerable()
                 yield stored
                 return
@@ -190,7 +190,7 @@ class Agent:
         try:
             async with aclosing(self._pipeline.run(context, searching)) as events:
                 async for event in events:
-                    if not answerable and not _is_failure(event):
+                    if not answerable and not _answers_nothing(event):
                         answerable = True
                         yield Answerable()
                     if isinstance(event, AgentResponse):
@@ -249,5 +249,8 @@ def _pending(request: AgentRequest) -> AgentResponse:
     ).advance(ResponseState.PROCESSING)
 
 
-def _is_failure(event: AgentEvent) -> bool:
-    return isinstance(event, AgentResponse) and event.outcome is Outcome.ERROR
+def _answers_nothing(event: AgentEvent) -> bool:
+    """Return whether it is a response to what failed, or to what asked nothing of the book."""
+    if not isinstance(event, AgentResponse):
+        return False
+    return event.outcome is Outcome.ERROR or event.asks_nothing

@@ -1,8 +1,9 @@
 """Events by where they came from: looked up, and taken out of direct messages, by place."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, delete, func, or_, select, update
@@ -37,6 +38,15 @@ class PlacedQuestion:
     """The first message of the thread that it stands in, where its address names that."""
 
 
+@dataclass(frozen=True, slots=True)
+class AskedThere:
+    """A question, and whether it is gone with a place that is deleted."""
+
+    workspace: str
+    key: str
+    is_gone: bool
+
+
 class InboxPlaces:
     """What the inbox knows of places; every method raises StoreError when the database fails."""
 
@@ -64,14 +74,18 @@ class InboxPlaces:
         """
         await write(self._engine, lambda db: _forget_direct(db, direct))
 
-    async def asked_in(self, platform: str, place: str) -> list[tuple[str, str]]:
-        """Return workspace and key of the questions that were asked in a channel, or a thread."""
+    async def asked_in(self, platform: str, place: str) -> list[AskedThere]:
+        """Return the questions that a channel or thread had anything to do with, oldest first."""
         row = InboxRow
         here = or_(row.channel == place, row.thread == place, row.asked_in == place)
         asked = (row.kind == Kind.ASK.value, row.user_id != FORGOTTEN_USER)
-        query = select(row.workspace, row.key).where(row.platform == platform, here, *asked)
+        query = select(row.workspace, row.key, row.channel, row.thread, row.address)
+        query = query.where(row.platform == platform, here, *asked).order_by(row.accepted_at)
         async with reading(self._engine) as db:
-            return [*(await db.execute(query.order_by(row.accepted_at))).tuples()]
+            return [
+                AskedThere(workspace, key, _stood_in(place, channel, thread, address))
+                for workspace, key, channel, thread, address in await db.execute(query)
+            ]
 
     async def under_way(self, channel: Channel, thread: str) -> list[UUID]:
         """Return the requests below a message that are not answered yet."""
@@ -141,6 +155,16 @@ class InboxPlaces:
         )
         async with reading(self._engine) as db:
             return [(channel, found) for channel, found in await db.execute(query.distinct())]
+
+
+def _stood_in(place: str, channel: str, thread: str | None, address: Mapping[str, Any]) -> bool:
+    """Return whether a question, or the whole of its answer, stood in a channel or thread.
+
+    A thread may lie below a question, or an answer, that stands in the channel.
+    """
+    was_asked_there = str(address.get("channel")) == place
+    is_answered_there = thread == place and address.get("message") is not None
+    return channel == place or was_asked_there or is_answered_there
 
 
 def _forget_direct(db: Connection, direct: Channel) -> None:

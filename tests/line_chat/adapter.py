@@ -16,6 +16,7 @@ from adapters.markdown.footnotes import footnotes
 from adapters.markdown.visible import visible
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
+from core.errors import DeliveryError
 from core.help_requests.base import CardDue, QueueCard
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
@@ -132,6 +133,9 @@ class LineChat:
 
     async def ended(self, job: Job) -> None:
         """Show nothing: nothing said that something is being done."""
+
+    async def abandon(self, job: Job, error: DeliveryError) -> None:
+        """Say nothing: a line is never closed."""
 
     async def react(self, job: Job) -> None:
         """Show nothing: a line has no reactions, so an offer is not seen."""

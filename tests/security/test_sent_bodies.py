@@ -143,7 +143,7 @@ async def test_every_message_to_slack_finds_no_names_and_fetches_no_preview(
     await rest.update("C1", "1.0", post, {})
     assert await rest.update_if_spare("C1", "1.0", post, {})
     await rest.whisper("C1", None, "U1", post)
-    await rest.respond("https://hooks.slack.com/x", post)
+    await rest.respond("https://hooks.slack.com/x", post, replaces=True)
     assert len(sent) == 5
     for body in sent:
         assert (body["unfurl_links"], body["unfurl_media"]) == (False, False)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from uuid import uuid4
 
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.storage.catalogue import Catalogue
+from core.storage.catalogue_rows import CourseRow, EditionRow
 from core.storage.database import create_engine, dispose
 
 FOLLOWS_IN = 2.5
@@ -45,3 +48,25 @@ async def give(folder: Path, course: str, owner: str | None) -> None:
     engine = create_engine(f"sqlite:///{folder / 'data' / 'glossator.db'}")
     await Catalogue(engine).set_owner(course, owner)
     await dispose(engine)
+
+
+async def copy_course(folder: Path, course: str, count: int) -> None:
+    """Add so many courses that may be asked, called `Course 00 of ...`, with a course's text."""
+    engine = create_engine(f"sqlite:///{folder / 'data' / 'glossator.db'}")
+    courses, editions = CourseRow.__table__, EditionRow.__table__
+    async with engine.begin() as db:
+        own = (await db.execute(select(courses).where(courses.c.course_id == course))).one()
+        live = (await db.execute(select(editions).where(editions.c.course_id == course))).one()
+        for number in range(count):
+            name, title = f"copy-{number:02}", f"Course {number:02} of {SUBJECTS[number % 10]}"
+            row = {**own._asdict(), "course_id": name, "title": title}
+            await db.execute(insert(CourseRow).values(row))
+            copied = {**live._asdict(), "course_id": name, "generation": uuid4()}
+            await db.execute(insert(EditionRow).values(copied))
+    await dispose(engine)
+
+
+SUBJECTS = (
+    *("anatomy", "botany", "chemistry", "dynamics", "ecology"),
+    *("finance", "geology", "history", "italics", "logic"),
+)

@@ -102,6 +102,30 @@ async def test_a_refused_mention_is_a_reply_and_opens_no_thread(trial: Trial) ->
     assert refusal.reference is not None
 
 
+@pytest.mark.parametrize(
+    "files", [{"graph.png": b"\x89PNG\r\n\x1a\n"}, {"a.bin": bytes(range(256))}]
+)
+async def test_a_mention_with_what_cannot_be_read_alone_opens_no_thread(
+    trial: Trial, files: dict[str, bytes]
+) -> None:
+    ann, channel = trial.user(), trial.channel()
+    question = await trial.world.say(ann, channel, trial.mention, files=files)
+    assert "can't read" in (await trial.answer_to(question)).text
+    assert question.thread is None
+
+
+@pytest.mark.parametrize("said", ["hi", "who are you", "help", "tell me more"])
+async def test_a_mention_that_asks_nothing_of_the_book_opens_no_thread(
+    trial: Trial, said: str
+) -> None:
+    ann, channel = trial.user(), trial.channel()
+    question = await trial.world.say(ann, channel, f"{trial.mention} {said}")
+    reply = await trial.answer_to(question)
+    assert (reply.channel, question.thread) == (channel, None)
+    assert reply.reference is not None
+    assert trial.from_bot(channel) == [reply]
+
+
 @pytest.mark.slow
 async def test_over_the_channels_limit_everybody_is_answered(trial: Trial) -> None:
     people, channel = [trial.user() for _ in range(35)], trial.channel()

@@ -180,6 +180,26 @@ async def test_the_title_of_a_post_is_part_of_it(trial: Trial) -> None:
     assert BELL_FACT in (await trial.answer_to(first)).text
 
 
+@pytest.mark.parametrize("said", ["", "?", "^^", "please help", "<:wick:123456789012345678>"])
+async def test_the_title_of_a_post_is_the_question_where_its_text_asks_nothing(
+    trial: Trial, said: str
+) -> None:
+    forum, ann = trial.channel(ChannelType.FORUM), trial.user()
+    post = await trial.world.open_post(ann, forum, BELL, f"{trial.mention} {said}")
+    first = next(m for m in trial.said() if m.id == post.id)
+    answer = await trial.answer_to(first)
+    assert BELL_FACT in answer.text
+    assert answer.channel is post
+
+
+async def test_the_title_of_a_post_with_a_file_alone_is_the_question(trial: Trial) -> None:
+    forum, ann = trial.channel(ChannelType.FORUM), trial.user()
+    title, files = "Where is this from?", {"notes.md": VERBATIM.encode()}
+    post = await trial.world.open_post(ann, forum, title, trial.mention, files=files)
+    first = next(m for m in trial.said() if m.id == post.id)
+    assert "This passage stands" in (await trial.answer_to(first)).text
+
+
 async def test_a_poll_is_read(trial: Trial) -> None:
     poll = (BELL, "a ton", "half a ton")
     shown = await trial.world.say(trial.user(), trial.channel(), poll=poll)

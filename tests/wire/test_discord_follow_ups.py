@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from core import i18n
 from tests.wire.bot_process import PATIENCE
-from tests.wire.discord import Channel, Duplicate, Interaction, Message, User
+from tests.wire.discord import Channel, Duplicate, Interaction, Message, Permission, User
 from tests.wire.discord.interactions import Callback
 from tests.wire.discord_bot import Trial, a_trial, button, labels
 from tests.wire.stored import rows_of
@@ -141,3 +141,22 @@ async def test_a_greeting_gets_a_sentence_and_is_not_told_how_long_a_question_is
     said = await trial.ask(trial.user(), trial.channel(), "hi")
     assert said.text == i18n.text("answer-courtesy")
     assert labels(said) == []
+
+
+async def test_a_follow_up_in_a_thread_that_is_closed_by_now_is_answered_with_that(
+    trial: Trial,
+) -> None:
+    ann, channel = trial.user(), trial.channel()
+    question = await trial.world.say(ann, channel, f"{trial.mention} {FIRST}")
+    await trial.answer_to(question)
+    thread = question.thread
+    assert thread is not None
+    before = trial.from_bot(thread)
+    trial.world.restrict(channel, trial.world.bot, deny=Permission.SEND_MESSAGES_IN_THREADS)
+    asked = await trial.world.say(ann, thread, f"{trial.mention} {FOLLOW_UP}")
+    direct = trial.world.direct_channel(ann, trial.world.bot)
+    told = await trial.until(lambda: next(iter(trial.from_bot(direct)), None), "a word about it")
+    assert told.text.startswith("I cannot answer you where you asked")
+    assert f"/{thread.id}/{asked.id}" in told.text
+    assert trial.from_bot(thread) == before
+    assert "Send Messages in Threads" in trial.bot.log, "the operator reads what is missing"

@@ -9,7 +9,7 @@ import pytest_asyncio
 from bot.keyring.sealing import Pseudonyms
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
-from tests.wire.discord import Behind, Channel, Slow, User
+from tests.wire.discord import Behind, Channel, Permission, Slow, User
 from tests.wire.discord_bot import Trial, a_trial, button
 from tests.wire.grants import grant
 from tests.wire.stored import places_of, rows_of
@@ -161,6 +161,36 @@ async def test_what_was_asked_in_a_deleted_place_is_forgotten(trial: Trial, gone
         await evidence.response(PATIENCE)
         assert evidence.original is not None
         assert COVERED_FACT in evidence.original.text
+
+
+async def test_the_answer_to_a_command_outlives_the_thread_below_it(trial: Trial) -> None:
+    world, ann, channel = trial.world, trial.user(), trial.channel()
+    command = await world.slash(ann, channel, "ask", question=COVERED)
+    kept = await trial.result_of(command)
+    thread = await trial.until(lambda: kept.thread, "a thread below the answer")
+    await trial.answer_to(await world.say(ann, thread, f"{BELL} {WORDS}"))
+    world.threads.remove(thread)
+    await trial.until(lambda: not places_of(data(trial), WORDS) or None, "the follow-up's end")
+    await trial.quiet(channel, trial.user())
+    assert not kept.deleted
+    evidence = await world.click(ann, kept, button(kept, "Evidence"))
+    await evidence.response(PATIENCE)
+    assert evidence.original is not None
+    assert COVERED_FACT in evidence.original.text
+
+
+async def test_an_answer_in_the_channel_outlives_a_thread_that_somebody_opened_on_its_question(
+    trial: Trial,
+) -> None:
+    world, ann, channel = trial.world, trial.user(), trial.channel()
+    world.restrict(channel, world.bot, deny=Permission.CREATE_PUBLIC_THREADS)
+    question = await world.say(ann, channel, f"{trial.mention} {COVERED}")
+    answer = await trial.answer_to(question)
+    assert answer.channel is channel
+    thread = await world.open_thread(ann, question, "talk")
+    world.threads.remove(thread)
+    await trial.quiet(channel, trial.user())
+    assert not answer.deleted
 
 
 async def test_the_name_of_a_thread_follows_its_question(trial: Trial) -> None:

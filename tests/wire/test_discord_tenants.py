@@ -14,7 +14,7 @@ from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Guild, Interaction, Message, User
 from tests.wire.discord.component_checks import STRING_SELECT, walk
 from tests.wire.discord_bot import FOREIGN_FACT, Trial, a_trial, button
-from tests.wire.grants import FOLLOWS_IN, give, grant, revoke
+from tests.wire.grants import FOLLOWS_IN, copy_course, give, grant, revoke
 
 pytestmark = [
     pytest.mark.costly,
@@ -256,3 +256,39 @@ async def test_a_server_that_is_not_on_the_list_gets_one_sentence(
 
 def _ids(guild: Guild) -> str:
     return f'["{guild.id}"]'
+
+
+def courses_in(message: Message) -> list[str]:
+    """Return the courses of a message's menu; none: it has no menu."""
+    menus = [part for part in walk(message.components) if part["type"] == STRING_SELECT]
+    return [option["value"] for menu in menus for option in menu["options"]]
+
+
+async def found(trial: Trial, user: User, message: Message, typed: str) -> None:
+    """Look for a course by what is typed, and wait until the message shows what was found."""
+    press = await trial.world.click(user, message, button(message, "Find your course"))
+    await press.response(PATIENCE)
+    sent = await trial.world.submit_modal(press, course=typed)
+    await sent.response(PATIENCE)
+
+
+async def test_who_is_in_sixty_courses_finds_each_of_them_by_a_word(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path, start=False) as trial:
+        await copy_course(trial.bot.folder, "arden", 60)
+        await trial.bot.start()
+        world, ann = trial.world, trial.user()
+        direct = world.direct_channel(ann, world.bot)
+        asked = await trial.answer_to(await world.say(ann, direct, COVERED))
+        assert asked.text == i18n.text("course-which")
+        assert courses_in(asked) == [], "no menu holds them"
+        await found(trial, ann, asked, "zzzz")
+        assert asked.text == i18n.text("course-find-none", typed="zzzz")
+        await found(trial, ann, asked, "course 57")
+        assert courses_in(asked)[0] == "copy-57"
+        await found(trial, ann, asked, "arden")
+        assert courses_in(asked)[0] == "arden"
+        [menu] = [part for part in walk(asked.components) if part["type"] == STRING_SELECT]
+        chosen = await world.click(ann, asked, menu["custom_id"], ["arden"])
+        assert COVERED_FACT in (await trial.result_of(chosen)).text

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -9,7 +10,7 @@ import pytest_asyncio
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import NO_WAIT
 from tests.wire.discord_bot import FOREIGN_FACT
-from tests.wire.slack import AgentSession, Message, RateLimited
+from tests.wire.slack import AgentSession, Message, RateLimited, ServerError
 from tests.wire.slack_bot import Trial, a_trial, labels
 
 pytestmark = [
@@ -90,13 +91,33 @@ async def test_a_question_in_a_channel_has_a_session_too(trial: Trial) -> None:
     assert session.statuses[0] == "processing"
 
 
-async def test_a_refusal_leaves_no_status(trial: Trial) -> None:
+PICTURE = {"graph.png": (b"\x89PNG\r\n\x1a\n", "image/png")}
+
+
+@pytest.mark.parametrize(
+    ("text", "more"), [("a", {}), ("", {"files": PICTURE}), ("wick " * 900, {})]
+)
+async def test_a_refused_mention_opens_no_thread(
+    trial: Trial, text: str, more: dict[str, Any]
+) -> None:
     ann = trial.user()
-    root = await trial.mentioned(ann, trial.channel(ann), "a")
-    await trial.refusal_of(root)
+    root = await trial.mentioned(ann, trial.channel(ann), text, **more)
+    refusal = await trial.refusal_of(root)
+    await trial.quiet()
+    assert refusal.thread_ts is None
+    assert trial.from_bot(root.channel, ann) == [refusal]
+    assert session_of(trial, root) is None
+
+
+async def test_a_refused_question_in_a_thread_leaves_no_status(trial: Trial) -> None:
+    ann = trial.user()
+    root = await trial.mentioned(ann, trial.channel(ann), COVERED)
+    await trial.answer_to(root)
+    await trial.refusal_of(await trial.mentioned(ann, root.channel, "a", thread=root))
     await trial.quiet()
     session = session_of(trial, root)
-    assert session is None or session.status == "active"
+    assert session is not None
+    assert session.status == "active"
 
 
 async def test_a_private_command_shows_a_sign_of_life_at_once(trial: Trial) -> None:
@@ -107,6 +128,16 @@ async def test_a_private_command_shows_a_sign_of_life_at_once(trial: Trial) -> N
     assert acknowledged["text"].startswith("Looking it up")
     assert command.messages[0].visible_to == ann.id
     assert COVERED_FACT in (await trial.result_of(command)).shown
+    (shown,) = trial.world.answers_to(command)
+    assert not shown.shown.startswith("Looking it up"), "the answer takes its place"
+
+
+async def test_a_private_answer_outlives_a_failure_of_slacks(trial: Trial) -> None:
+    ann = trial.user()
+    trial.server.faults.api(ServerError(503), "response_url")
+    command = await trial.world.slash(ann, trial.channel(ann), "/ask", f"private {COVERED}")
+    assert COVERED_FACT in (await trial.result_of(command)).shown
+    assert len(trial.world.answers_to(command)) == 1
 
 
 async def test_who_asks_by_a_command_is_named_and_led_to_the_answer(trial: Trial) -> None:

@@ -184,3 +184,99 @@ async def test_an_answer_of_the_bots_own_is_explained_without_its_numbers(trial:
     shown = (await trial.result_of(shortcut)).shown
     assert "This passage stands" in shown
     assert "not from this book" not in shown
+
+
+def a_table(*rows: tuple[str, ...]) -> dict[str, object]:
+    """Return a table as Slack's client sends one that was pasted from a spreadsheet."""
+
+    def cell(number: int, written: str) -> dict[str, object]:
+        if number % 2:
+            return {"type": "raw_text", "text": written}
+        words = [{"type": "text", "text": written}]
+        section = {"type": "rich_text_section", "elements": words}
+        return {"type": "rich_text", "elements": [section]}
+
+    cells = [[cell(number, one) for number, one in enumerate(row)] for row in rows]
+    return {"type": "table", "rows": cells}
+
+
+def pasted(*rows: tuple[str, ...]) -> list[dict[str, object]]:
+    """Return the attachment in which a pasted table comes."""
+    return [{"id": 1, "blocks": [a_table(*rows)], "fallback": "[no preview available]"}]
+
+
+QUESTIONS = (("No.", "Question"), ("1", BELL))
+PASSAGES = (("Passage",), (VERBATIM,))
+
+
+async def test_a_pasted_table_is_read(trial: Trial) -> None:
+    answer = await asked(trial, "Where is this from?", attachments=pasted(*PASSAGES))
+    assert "This passage stands" in answer.shown
+
+
+async def test_a_question_that_stands_in_a_table_alone_is_found(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    await trial.world.say(ann, channel, "", attachments=pasted(*QUESTIONS))
+    assert BELL_FACT in (await trial.ask(ben, channel, "can you answer that?")).shown
+
+
+async def test_a_shared_table_is_read(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    tables = pasted(*PASSAGES)
+    posted = await trial.world.say(ann, channel, "look", attachments=tables)
+    forwarded = await trial.world.say(ann, trial.world.dm(ann), "", share_of=posted)
+    assert "This passage stands" in (await trial.answer_to(forwarded)).shown
+
+
+async def test_the_fields_of_an_apps_message_are_read(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    fields = [{"type": "mrkdwn", "text": "*Passage*"}, {"type": "mrkdwn", "text": VERBATIM}]
+    blocks = [{"type": "section", "fields": fields}]
+    posted = await trial.world.say(ann, channel, "A new passage", blocks=blocks)
+    forwarded = await trial.world.say(ann, trial.world.dm(ann), "", share_of=posted)
+    assert "This passage stands" in (await trial.answer_to(forwarded)).shown
+
+
+async def test_a_canvas_is_read_as_its_text(trial: Trial) -> None:
+    mention = f"<a>@{trial.world.bot.id}</a>"
+    page = (
+        "<h1 id='temp:C:a'>Notes</h1>"
+        f"<p id='temp:C:b' class='line'>{mention} {VERBATIM}</p>"
+        "<ul id='temp:C:c'><li class='checked'>read</li></ul>"
+    )
+    files = {"Notes": (page.encode(), "application/vnd.slack-docs")}
+    answer = (await asked(trial, "Where is this from?", files=files)).shown
+    assert "This passage stands" in answer
+    assert "<p" not in answer
+
+
+async def test_a_question_in_a_canvas_is_asked(trial: Trial) -> None:
+    page = f"<p class='line'><a>@{trial.world.bot.id}</a> {BELL}</p>"
+    files = {"Homework": (page.encode(), "application/vnd.slack-docs")}
+    assert BELL_FACT in (await asked(trial, "", files=files)).shown
+
+
+async def test_a_page_of_html_is_read_as_it_was_written(trial: Trial) -> None:
+    files = {"page.html": (f"<p>{VERBATIM}</p>".encode(), "text/html")}
+    assert "Trimming the wick" in (await asked(trial, "Where is this from?", files=files)).shown
+
+
+@pytest.mark.parametrize("kind", ["text/markdown", "text/html", "application/vnd.slack-docs"])
+async def test_a_file_that_the_bot_may_not_read_is_refused_and_its_operator_told(
+    trial: Trial, kind: str
+) -> None:
+    installation, files = trial.world.installation, {"notes": (VERBATIM.encode(), kind)}
+    installation.scopes -= {"files:read"}
+    try:
+        bare = (await asked(trial, "", files=files)).shown
+        assert "may not read files in this workspace" in bare
+        answered = (await asked(trial, COVERED, files=files)).shown
+        assert COVERED_FACT in answered
+        assert "this answers your words alone" in answered
+    finally:
+        installation.scopes |= {"files:read"}
+    assert "files:read" in trial.bot.log
+    assert "Sign in" not in bare + answered

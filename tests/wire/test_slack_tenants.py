@@ -10,9 +10,9 @@ import pytest_asyncio
 from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord_bot import FOREIGN_FACT
-from tests.wire.grants import grant
+from tests.wire.grants import copy_course, grant
 from tests.wire.slack import Channel, Message, User, Workspace
-from tests.wire.slack_bot import Trial, a_trial, is_finished
+from tests.wire.slack_bot import Trial, a_trial, elements, is_finished
 from tests.wire.slack_installs import Browser, install, tables_but_cursors
 
 pytestmark = [
@@ -137,3 +137,27 @@ async def test_a_workspace_that_is_taken_off_the_list_is_not_called_uninstalled(
         await trial.server.subscribe(f"{trial.bot.url}/slack/events")
         asked = await world.slash(stranger.user, stranger.channel, "/ask", COVERED)
         assert (await trial.result_of(asked)).shown == i18n.text("asking-not-admitted")
+
+
+@pytest.mark.parametrize("count", [60, 150])
+async def test_who_is_in_many_courses_finds_each_of_them_in_a_menu_that_is_searched(
+    one_course: Path, tmp_path: Path, count: int
+) -> None:
+    async with a_trial(one_course, tmp_path / "many", start=False) as trial:
+        await copy_course(trial.bot.folder, "arden", count)
+        await trial.bot.start()
+        world, ann = trial.world, trial.user()
+        direct = world.dm(ann)
+        await world.say(ann, direct, COVERED)
+        menu = await trial.until(
+            lambda: next(
+                (m for m in trial.from_bot(direct) if i18n.text("course-which") in m.shown), None
+            )
+        )
+        (select,) = [one for one in elements(menu) if one["action_id"] == "gl:course"]
+        groups = select.get("option_groups") or [select]
+        assert sum(len(group["options"]) for group in groups) == count + 1
+        await world.click(ann, menu, "gl:course", "arden")
+        await trial.until(
+            lambda: next((m for m in trial.from_bot(direct) if COVERED_FACT in m.shown), None)
+        )

@@ -14,6 +14,7 @@ INVALID_TOKEN = 50027
 THREAD_ARCHIVED = 50083
 NO_HISTORY = 160002
 THREAD_EXISTS = 160004
+THREAD_LOCKED = 160005
 NOT_A_MEMBER = frozenset({10004, 10007, 10013, NO_ACCESS})
 """Unknown Guild, Unknown Member, Unknown User, Missing Access."""
 TOKEN_IS_DEAD = frozenset({UNKNOWN_WEBHOOK, UNKNOWN_INTERACTION, INVALID_TOKEN})
@@ -29,7 +30,7 @@ _ADVICE = {
         "'Attach Files' and 'Read Message History' there"
     ),
     50007: "the user takes no direct messages",
-    160005: "the thread is locked",
+    THREAD_LOCKED: "the thread is locked, and the bot has not 'Manage Threads' there",
 }
 
 

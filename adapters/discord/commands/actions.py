@@ -8,6 +8,7 @@ from uuid import UUID
 
 import discord
 
+from adapters.access.choice import Choice
 from adapters.buttons import Button, custom_id
 from adapters.discord.commands.questions import acknowledge
 from adapters.discord.inbound import (
@@ -18,13 +19,24 @@ from adapters.discord.inbound import (
     may_open_thread,
     presence_of,
 )
-from adapters.discord.replies.ephemeral import Interaction, in_time, respond, show, tell
+from adapters.discord.replies import outbound
+from adapters.discord.replies.ephemeral import (
+    Interaction,
+    in_time,
+    respond,
+    show,
+    show_in_place,
+    tell,
+)
 from adapters.discord.replies.evidence import evidence
+from adapters.discord.replies.layout import MOST_OPTIONS, layout
 from adapters.discord.staff_clicks import StaffClicks
 from adapters.features.answer_actions import REASONS, AnswerActions, Clicker, Declined, reason_of
 from adapters.intake.front_desk import FrontDesk, Received
+from adapters.markdown.visible import visible
 from core import i18n
 from core.errors import BotError, RequestError
+from core.i18n import text
 from core.models import MAX_QUESTION, MIN_QUESTION
 from core.storage.feedback import LONGEST_REASON
 
@@ -47,6 +59,7 @@ class ButtonActions:
             Button.EVIDENCE: self._evidence,
             Button.WITHOUT_QUOTE: self._without_quote,
             Button.NOT_MEANT: self._not_meant,
+            Button.FIND_COURSE: self._find_course,
             Button.SHARE: self._share,
             Button.STOP: self._stop,
             **staff.doing,
@@ -74,6 +87,20 @@ class ButtonActions:
             ),
         )
         await self._take_up(interaction, choosing)
+
+    async def _find_course(self, interaction: Interaction, request_id: UUID) -> None:
+        """Show a form that asks for a word of the course's title."""
+        await respond(lambda: interaction.response.send_modal(CourseModal(request_id)))
+
+    async def _found(self, interaction: Interaction, request_id: UUID, typed: str) -> None:
+        """Show the courses that fit it, in place of the message with the button."""
+        clicker = self._clicker(interaction)
+        finding = self._actions.find_courses(request_id, clicker, typed, limit=MOST_OPTIONS)
+        courses = await in_time(interaction, finding, thinking=False)
+        known = tuple((course_id, visible(title)) for course_id, title in courses)
+        sentence = text("course-which") if known else text("course-find-none", typed=typed)
+        choice = Choice(request_id, known, is_found=True)
+        await show_in_place(interaction, layout(outbound.sentence(sentence, choice)))
 
     async def _take_up(
         self, interaction: Interaction, asking: Coroutine[Any, Any, Received | str]
@@ -144,6 +171,9 @@ class ButtonActions:
             await self._meant(interaction, name, fields.get("question", ""))
             return
         try:
+            if button is Button.FIND_COURSE:
+                await self._found(interaction, name, fields.get("course", "").strip())
+                return
             await self.staff.submitted(interaction, button, name, fields)
         except BotError as error:
             await _tell_failure(interaction, error)
@@ -274,6 +304,19 @@ class ReasonModal(discord.ui.Modal):
         self.add_item(discord.ui.Label(text=i18n.text("vote-because"), component=because))
         label = i18n.text("vote-in-your-words-optional")
         self.add_item(discord.ui.Label(text=label, component=words))
+
+
+class CourseModal(discord.ui.Modal):
+    """Asks for a word of a course's title; it arrives as `ReasonModal` does."""
+
+    course: discord.ui.TextInput["CourseModal"] = discord.ui.TextInput(
+        custom_id="course", min_length=1, max_length=100
+    )
+
+    def __init__(self, request_id: UUID) -> None:
+        name, title = custom_id(Button.FIND_COURSE, request_id), text("button-find-course")
+        super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=name)
+        self.course.label = text("course-find-word")
 
 
 class MeantModal(discord.ui.Modal):

@@ -22,6 +22,8 @@ _ACCENT = 0x2F6F8F
 _LONGEST_DESCRIPTION = 1_024
 _LONGEST_LABEL = 100
 _LONGEST_BUTTON = 80
+MOST_OPTIONS = 25
+"""Of a menu."""
 _STYLES = {
     Button.HELPFUL: discord.ButtonStyle.success,
     Button.STOP: discord.ButtonStyle.danger,
@@ -64,7 +66,7 @@ def _card(post: Post) -> Iterator[Part]:
         else:
             yield ui.MediaGallery(*(_picture(post, one) for one in part))
     if post.choice is not None:
-        yield ui.ActionRow(_menu(post.choice))
+        yield from _courses(post.choice)
     if post.nearest is not None and (row := [*_sections(post.nearest)]):
         if post.nearest.title:
             yield ui.TextDisplay(f"-# {post.nearest.title}")
@@ -107,6 +109,16 @@ def _rest(buttons: Sequence[Button], request_id: UUID) -> ui.Select[View]:
 def _sections(nearest: Nearest) -> Iterator[ui.Button[View]]:
     for name, label in nearest.buttons(_LONGEST_BUTTON):
         yield ui.Button(label=label, custom_id=name)
+
+
+def _courses(choice: Choice) -> Iterator[ui.ActionRow[View]]:
+    """Yield a menu of courses, or the way to find one among more than a menu holds."""
+    is_menu = 0 < len(choice.courses) <= MOST_OPTIONS
+    if is_menu:
+        yield ui.ActionRow(_menu(choice))
+    if choice.is_found or not is_menu:
+        name = custom_id(Button.FIND_COURSE, choice.request_id)
+        yield ui.ActionRow(ui.Button(label=Button.FIND_COURSE.label, custom_id=name))
 
 
 def _menu(choice: Choice) -> ui.Select[View]:

@@ -16,6 +16,7 @@ from adapters.discord.api.refusals import (
 from adapters.discord.api.rest import Json, Rest
 from adapters.discord.replies.address import EARLY_PAUSE, MOST_EARLY, Address, Response
 from adapters.discord.replies.dedupe import strays
+from core.errors import DeliveryError
 from core.i18n import text
 from core.inbox.base import Job, request_id_for
 
@@ -62,7 +63,7 @@ async def tidy(rest: Rest, job: Job) -> None:
             own_thread=channel == thread,
         )
         for message in found:
-            await delete(rest, channel, message)
+            await delete(rest, channel, message, locked_is_gone=False)
 
 
 async def delete_response(rest: Rest, response: Response) -> None:
@@ -113,8 +114,12 @@ def is_hidden(message: Json) -> bool:
     return bool(int(message.get("flags") or 0) & _EPHEMERAL)
 
 
-async def delete(rest: Rest, channel: int, message: str) -> None:
+async def delete(rest: Rest, channel: int, message: str, *, locked_is_gone: bool = True) -> None:
     """Delete a message, also in an archived thread; what is gone or closed to us is no error.
+
+    Args:
+        locked_is_gone: Whether a thread that is archived and locked counts as closed: nothing in
+            it can be deleted until a moderator opens it again.
 
     Raises:
         DeliveryError: when Discord does not do it now.
@@ -125,7 +130,12 @@ async def delete(rest: Rest, channel: int, message: str) -> None:
         except Refused as refusal:
             if refusal.code != THREAD_ARCHIVED:
                 raise
-            await rest.unarchive(channel)
+            try:
+                await rest.unarchive(channel)
+            except Refused as locked:
+                if locked_is_gone or not locked.permanent:
+                    raise
+                raise DeliveryError(f"{locked}; it may be opened again") from locked
             await rest.delete(channel, message)
     except Refused as refusal:
         if refusal.code not in {UNKNOWN_MESSAGE, *CHANNEL_IS_CLOSED}:

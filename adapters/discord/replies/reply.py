@@ -1,6 +1,7 @@
 """One answer on its way to a reader on Discord."""
 
 import asyncio
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
@@ -11,7 +12,15 @@ from adapters.access.choice import choice_of
 from adapters.base import EarlierThread, PostKeeper
 from adapters.delivery.resending import send_until_taken
 from adapters.delivery.streaming_reply import StreamingReply, Unfinished
-from adapters.discord.api.refusals import TOKEN_IS_DEAD, Refused
+from adapters.discord import reactions
+from adapters.discord.api.refusals import (
+    NO_ACCESS,
+    NO_PERMISSION,
+    THREAD_ARCHIVED,
+    THREAD_LOCKED,
+    TOKEN_IS_DEAD,
+    Refused,
+)
 from adapters.discord.api.rest import Rest
 from adapters.discord.replies import outbound, removing
 from adapters.discord.replies.address import Address
@@ -21,14 +30,20 @@ from adapters.discord.replies.outbound import Picture, Post
 from adapters.markdown.formula_images import render_png
 from adapters.markdown.tables import in_pictures, picture
 from adapters.nearest_sections import Nearest
+from core import i18n
+from core.errors import DeliveryError
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentResponse
+
+logger = logging.getLogger(__name__)
 
 EDIT_INTERVAL = 1.2
 """Seconds between two edits of a growing answer: Discord takes five in five seconds."""
 
 _NOTICE = -1
 """The part of an answer that a notice about its question counts as."""
+_CLOSED = frozenset({NO_ACCESS, NO_PERMISSION, THREAD_ARCHIVED, THREAD_LOCKED})
+"""With which a place refuses whatever is said in it."""
 _LONGEST_NOTICE = 20.0
 """Seconds for which a notice is sent again after refusals."""
 
@@ -131,6 +146,38 @@ async def tell(
     if address.response is not None:
         await removing.delete_response(rest, address.response)
     await keeper.send_once(lambda: _follow_up(rest, address, job, post))
+
+
+async def abandon(client: discord.Client, job: Job, error: DeliveryError) -> None:
+    """Remove what stands where no answer can be shown, and tell the asker directly.
+
+    Whoever takes no direct messages finds a reaction on their question, where that is allowed.
+
+    Raises:
+        DeliveryError: when neither can be done.
+    """
+    address, rest = Address.of(job), Rest(client, _hold_nothing_back)
+    try:
+        await removing.retract(rest, job)
+        if address.response is not None and not address.response.is_over:
+            await removing.delete_response(rest, address.response)
+    except DeliveryError as left:
+        logger.info("a placeholder is left for now: %s", left)
+    if not isinstance(error, Refused) or error.code not in _CLOSED:
+        return  # the channel is gone, or the answer itself is not taken
+    arrival, question = job.arrival, address.question
+    link = None
+    if question is not None:
+        link = f"https://discord.com/channels/{arrival.workspace}/{address.channel}/{question}"
+    post = outbound.sentence(i18n.text("discord-closed-to-me"), link=link)
+    try:
+        direct = await rest.direct_channel(address.asker)
+        if direct != address.channel:
+            await rest.post(direct, post, nonce=nonce(arrival.key, direct, _NOTICE))
+    except Refused as refusal:
+        if question is None or not refusal.permanent:
+            raise
+        await rest.call(reactions.route("PUT", job, reactions.CLOSED))
 
 
 async def notify(client: discord.Client, job: Job, sentence: str) -> None:

@@ -10,6 +10,7 @@ from core.errors import DeliveryError, Unclear
 MESSAGE_GONE = frozenset({"message_not_found"})
 STILL_STREAMING = "streaming_state_conflict"
 NOT_STREAMING = "message_not_in_streaming_state"
+INVALID_ARGUMENTS = "invalid_arguments"
 TOKEN_EXPIRED = "token_expired"
 CHANNEL_IS_CLOSED = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "user_not_found"}
@@ -59,6 +60,10 @@ class Refused(DeliveryError):
         super().__init__(detail, permanent=permanent, retry_after=retry_after)
 
 
+class Failed(Unclear):
+    """Slack answered that it failed; it is most unlikely that it did what it was asked to."""
+
+
 class TooMany(Refused):
     """Slack takes no more calls of a method for `retry_after` seconds."""
 
@@ -80,7 +85,7 @@ def of_status(method: str, status: int, headers: Mapping[str, str], word: str) -
     if status == 429:
         return TooMany(method, headers)
     if status >= 500 or word in _UNCLEAR or (status == 200 and not word):
-        return Unclear(f"Slack answered {method} with {status} {word}".rstrip())
+        return Failed(f"Slack answered {method} with {status} {word}".rstrip())
     later = word in _LATER
     return Refused(method, word, permanent=not later, retry_after=_MINUTE if later else None)
 

@@ -13,7 +13,14 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from adapters.payloads import mapping, mappings, text
 from adapters.slack.api import budget
 from adapters.slack.api.client import SlackClient
-from adapters.slack.api.refusals import TooMany, of_status, refused
+from adapters.slack.api.refusals import (
+    INVALID_ARGUMENTS,
+    Failed,
+    Refused,
+    TooMany,
+    of_status,
+    refused,
+)
 from adapters.slack.installs.workspaces import Workspace, Workspaces
 from adapters.slack.replies.blocks import Block, blocks, fallback
 from adapters.slack.replies.outbound import Post
@@ -121,20 +128,25 @@ class Rest:
         body |= {"thread_ts": thread} if thread else {}
         await self._once("chat.postEphemeral", body)
 
-    async def respond(self, url: str, post: Post) -> None:
-        """Show a message to the user of the command that `url` answers."""
+    async def respond(self, url: str, post: Post, *, replaces: bool) -> None:
+        """Show a message to the user of the command or press that `url` answers.
+
+        Args:
+            replaces: Show it in place of what the user was shown before: for a command that is
+                the acknowledgement, and sending it again shows nothing twice.
+        """
         self._check()
         client = self._client
         webhook = AsyncWebhookClient(
             url, ssl=client.ssl, proxy=client.proxy, session=client.session
         )
         webhook.retry_handlers = []
-        body = self._message(post) | {"response_type": "ephemeral", "replace_original": False}
+        body = self._message(post) | {"response_type": "ephemeral", "replace_original": replaces}
         try:
             async with asyncio.timeout(_TIMEOUT):
                 answer = await webhook.send_dict(body)
         except _BROKEN as error:
-            raise Unclear(type(error).__name__) from error
+            raise _broken("to respond", error) from error
         if answer.status_code != 200 or _DECLINED.search(answer.body):
             word = "" if answer.status_code >= 500 else "response_url"
             raise of_status("to respond", answer.status_code, answer.headers, word)
@@ -153,7 +165,7 @@ class Rest:
 
     def may_begin_stream(self) -> bool:
         """Take the calls that a stream needs from the budget; False: there are none."""
-        return self.workspace.may_stream and self.workspace.budget.may_stream(self)
+        return self.workspace.streams.is_there and self.workspace.budget.may_stream(self)
 
     async def begin_stream(
         self, channel: str, thread: str, reader: tuple[str, str], chunks: Sequence[Block]
@@ -199,12 +211,22 @@ class Rest:
         metadata: Json,
         chunks: Sequence[Block] = (),
         below: Sequence[Block] = (),
+        status: str | None = None,
     ) -> None:
-        """Let a message grow no more, with blocks below what it shows."""
+        """Let a message grow no more, with blocks below what it shows.
+
+        Args:
+            status: What the session of its thread has then; None: it has no session.
+        """
         body: Json = {"channel": channel, "ts": ts, "metadata": metadata}
         body |= {"blocks": list(below)} if below else {}
         body |= {"chunks": list(chunks)} if chunks else {}
-        await self._repeated(budget.STOP, body)
+        try:
+            await self._repeated(budget.STOP, body | ({"session_status": status} if status else {}))
+        except Refused as refusal:
+            if status is None or refusal.word != INVALID_ARGUMENTS:
+                raise
+            await self._repeated(budget.STOP, body)  # a workspace without this argument
 
     async def permalink(self, channel: str, ts: str) -> str:
         """Return a message's address."""
@@ -292,6 +314,12 @@ class Rest:
         except aiohttp.ContentTypeError as error:
             raise of_status(method, error.status, error.headers or {}, "") from error
         except _BROKEN as error:
-            raise Unclear(f"{method}: {type(error).__name__}") from error
+            raise _broken(method, error) from error
         data: Mapping[str, Any] = answer.data
         return data
+
+
+def _broken(method: str, error: Exception) -> Unclear:
+    """Return what a broken connection means: without one, Slack certainly did nothing."""
+    kind = Failed if isinstance(error, aiohttp.ClientConnectorError) else Unclear
+    return kind(f"{method}: {type(error).__name__}")

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
+_PAUSES = (0.3, 1.0, None)
+"""Seconds before a click is answered again that Slack failed to answer."""
 EXPLAIN = "explain"
 """The callback id of the message shortcut, and of its modal."""
 REASON = "gl:reason"
@@ -97,14 +99,19 @@ async def answer_command(
 
 
 async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = False) -> None:
-    """Answer a click in its channel; one that cannot be answered any more is let go."""
-    try:
-        answered = await respond({**message, "replace_original": replace})
-    except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
-        logger.info("a click could not be answered: %s", type(error).__name__)
-    else:
-        if answered.status_code >= 400:
-            logger.info("a click could not be answered: %s", answered.status_code)
+    """Answer a click in its channel, again where Slack failed; else it is let go."""
+    for pause in _PAUSES:
+        try:
+            answered = await respond({**message, "replace_original": replace})
+        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
+            logger.info("a click could not be answered: %s", type(error).__name__)
+            return
+        if answered.status_code < 400:
+            return
+        logger.info("a click could not be answered: %s", answered.status_code)
+        if answered.status_code < 500 or pause is None:
+            return
+        await asyncio.sleep(pause)
 
 
 async def answer_press(

@@ -121,7 +121,13 @@ class Questions:
             nonlocal private
             private = await self._is_private(spot, asked.private)
             incoming = heard_command(
-                spot, key, said.text, quote=said.quote, private=private, response=response
+                spot,
+                key,
+                said.text,
+                quote=said.quote,
+                private=private,
+                response=response,
+                commanded=True,
             )
             return replace(incoming, course=course, section=asked.section)
 

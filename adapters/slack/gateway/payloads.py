@@ -99,14 +99,25 @@ def _shown_text(value: object) -> Any:
     return value if isinstance(value, str) else _an_object({"text": _text})(value)
 
 
+def _number_or_text(value: object) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else _text(value)
+
+
 def _block(value: object) -> Any:
+    """Return a block, or the cell of a table that is one, or holds a text alone."""
     is_rich = mapping(value).get("type") == "rich_text"
     shape = {"type": _text, "block_id": _text, "text": _shown_text}
-    return _an_object({**shape, "elements": _list_of(_element)} if is_rich else shape)(value)
+    if is_rich:
+        return _an_object({**shape, "elements": _list_of(_element)})(value)
+    shown = dict.fromkeys(("title", "subtitle", "body", "description"), _shown_text)
+    small = _an_object({"type": _text, "text": _shown_text})
+    lists = {"fields": _list_of(_shown_text), "elements": _list_of(small)}
+    rows = _list_of(_list_of(_block))
+    return _an_object({**shape, **shown, **lists, "rows": rows, "value": _number_or_text})(value)
 
 
 _BLOCKS = _list_of(_block)
-_UNFURLED = _an_object({"message": _an_object({"blocks": _BLOCKS})})
 _FILE = _an_object(
     {
         **_TEXTS,
@@ -116,11 +127,19 @@ _FILE = _an_object(
         "url_private_download": _text,
     }
 )
+_EMBED = {
+    **_TEXTS,
+    "title": _text,
+    "pretext": _text,
+    "blocks": _BLOCKS,
+    "fields": _list_of(_an_object({"title": _text, "value": _text})),
+}
+_EMBEDS = _list_of(_an_object(_EMBED))
+_UNFURLED = _an_object({"message": _an_object({"blocks": _BLOCKS, "attachments": _EMBEDS})})
 _ATTACHMENT = _an_object(
     {
-        **_TEXTS,
-        "title": _text,
-        "blocks": _BLOCKS,
+        **_EMBED,
+        "attachments": _EMBEDS,
         "is_msg_unfurl": _flag,
         "is_share": _flag,
         "message_blocks": _list_of(_UNFURLED),

@@ -1,10 +1,14 @@
 """What all answers in one Slack workspace share: its client, its budget, its abilities."""
 
+import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from adapters.slack.api.budget import Budget
 from adapters.slack.api.client import SlackClient
+
+_REST = 600.0
+"""Seconds until something is tried again that a workspace did not have."""
 
 
 class Clients(Protocol):
@@ -23,15 +27,36 @@ class Clients(Protocol):
         ...
 
 
+class Ability:
+    """Something that not every workspace can do: tried again a while after Slack refused it.
+
+    Slack turns abilities on while the bot runs, and at times refuses by mistake what it can do.
+    """
+
+    def __init__(self, rest: float) -> None:
+        """Suppose that it is there; `rest` are the seconds until it is tried again."""
+        self._rest = rest
+        self._again_at = -float("inf")
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is worth trying."""
+        return time.monotonic() >= self._again_at
+
+    def refused(self) -> None:
+        """Note that Slack does not have it at present."""
+        self._again_at = time.monotonic() + self._rest
+
+
 @dataclass(slots=True)
 class Workspace:
     """What is known about a workspace for as long as the process lives."""
 
     budget: Budget
-    may_stream: bool = True
-    """False from the moment on that Slack refuses to stream there."""
-    has_sessions: bool = True
-    """False from the moment on that Slack says that there are no `agents.sessions.*`."""
+    streams: Ability = field(default_factory=lambda: Ability(_REST))
+    """Whether Slack streams there."""
+    sessions: Ability = field(default_factory=lambda: Ability(_REST))
+    """Whether Slack has `agents.sessions.*` there."""
     is_warned: bool = False
     """Whether the log says already that Slack shows no stop button there."""
     me: str | None = None
@@ -56,7 +81,10 @@ class Workspaces:
         place = (enterprise, team)
         if place not in self._known:
             budget = Budget(minute=self.minute)
-            self._known[place] = Workspace(budget, escape_code=self.escape_code)
+            rest = _REST / 60.0 * self.minute
+            self._known[place] = Workspace(
+                budget, Ability(rest), Ability(rest), escape_code=self.escape_code
+            )
         return self._known[place]
 
     def forget(self, team: str, enterprise: str | None) -> None:

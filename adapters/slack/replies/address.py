@@ -8,6 +8,8 @@ from adapters.intake.incoming_message import TITLED
 from core.inbox.base import Job
 from core.models import now
 
+COMMANDED = "commanded"
+"""In an arrival's address: whether a slash command asked, which Slack acknowledged visibly."""
 LOOKED_AT = "looked_at"
 """In an arrival's address: the title of the course that was chosen by what its asker looked at."""
 _MARGIN = timedelta(minutes=1)
@@ -19,6 +21,9 @@ class Response:
 
     url: str
     expires_at: datetime
+    replaces: bool = False
+    """Whether a response takes the place of the one before. After a press it would take the place
+    of the message with the button, which others may read."""
 
     @property
     def is_over(self) -> bool:
@@ -52,6 +57,11 @@ class Address:
     """Whether the answer notifies its asker, who has asked for it."""
 
     @property
+    def has_thread(self) -> bool:
+        """Whether all that the asker is told stands in a thread that is there already."""
+        return self.thread is not None or self.channel.startswith("D")
+
+    @property
     def is_private(self) -> bool:
         """Whether no one but the asker sees the answer."""
         return self.ephemeral or self.channel.startswith("D")
@@ -62,7 +72,8 @@ class Address:
         arrival, address = job.arrival, job.arrival.address
         response = None
         if arrival.token and arrival.token_expires_at:
-            response = Response(arrival.token, arrival.token_expires_at)
+            replaces = address.get(COMMANDED, False)
+            response = Response(arrival.token, arrival.token_expires_at, replaces)
         posts_question = address.get("post_question", False)
         asked_in = address.get("thread") or address.get("message")
         return cls(

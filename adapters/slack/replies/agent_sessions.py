@@ -4,7 +4,7 @@ Read 2026-11-25 in docs.slack.dev/ai/agent-sessions: `agents.sessions.setStatus`
 for the thread below a message, with its title; `chat.stopStream` sets it to `active` again; Slack
 shows its own stop button while it is `processing`, if the app hears `agent_session_stopped`. Apps
 that are no agents get `not_authorized`, older workspaces `unknown_method`: there the status of
-`assistant.threads.*` is shown, which has no stop button.
+`assistant.threads.*` is shown, which has no stop button, until sessions are tried again.
 """
 
 import asyncio
@@ -57,6 +57,13 @@ class Session:
         self._root: str | None = None
         self._beginning: asyncio.Task[bool] | None = None
         self._is_over = False
+        self._in_words = False
+        """Whether the status is shown in words, as where there are no sessions."""
+
+    @property
+    def has_status(self) -> bool:
+        """Whether Slack shows the status of a session, which the end of a stream can change."""
+        return self._root is not None and not self._in_words and self._workspace.sessions.is_there
 
     @property
     def place(self) -> tuple[str, str, str] | None:
@@ -116,7 +123,7 @@ class Session:
         """Set the status, and return Slack's answer; None: there is no session."""
         assert self._root is not None
         where = {"channel_id": self._address.channel, "thread_ts": self._root}
-        if self._workspace.has_sessions:
+        if self._workspace.sessions.is_there and not self._in_words:
             more = {"title": title} if title else {}
             if initiator:
                 more["initiator_user_id"] = self._address.asker
@@ -139,7 +146,7 @@ class Session:
                 logger.info("a thread has no status: %s", word)
                 return None
             logger.info("there are no agent sessions here: %s", word)
-            self._workspace.has_sessions = False
+            self._workspace.sessions.refused()
             await self._show_text(text_shown)
         except _BROKEN as error:
             logger.info("a thread has no status: %s", error)
@@ -149,6 +156,7 @@ class Session:
 
     async def _show_text(self, shown: str) -> None:
         """Show a status in words, as it was before there were sessions; an empty one ends it."""
+        self._in_words = True
         loading = [text("slack-loading-reading"), text("slack-loading-checking")] if shown else []
         root = self._root or ""
 

@@ -292,10 +292,10 @@ class AnswerMessages:
         return True
 
     def _note(self, refusal: Refused) -> None:
-        """Stream nothing more in a workspace where Slack does not have it."""
+        """Stream nothing for a while in a workspace where Slack does not have it."""
         if refusal.permanent and refusal.word not in ABOUT_ONE_ANSWER:
-            logger.warning("answers are edited from now on, not streamed: %s", refusal)
-            self._rest.workspace.may_stream = False
+            logger.warning("answers are edited for some minutes, not streamed: %s", refusal)
+            self._rest.workspace.streams.refused()
 
     async def _has_finished_stream(self, post: Post) -> bool:
         """End a stream as the post that it becomes; return whether that is shown now."""
@@ -303,7 +303,7 @@ class AnswerMessages:
         if stream is None or not stream.becomes(post):
             return False
         try:
-            await stream.finish(post, metadata(self._job.arrival.key, 0))
+            await stream.finish(post, metadata(self._job.arrival.key, 0), self._status("active"))
         except Refused as refusal:
             if not refusal.permanent:
                 raise
@@ -314,12 +314,17 @@ class AnswerMessages:
             self._session.ended()
         return True
 
+    def _status(self, status: str) -> str | None:
+        """Return what the session is to have after a stream; None: there is no session."""
+        return status if self._session is not None and self._session.has_status else None
+
     async def _end_stream(self) -> None:
         stream, self._stream = self._stream, None
         if stream is None:
             return
         try:
-            await stream.end(metadata(self._job.arrival.key, 0))
+            # The answer goes on as a message: Slack would say "active" if it was not told.
+            await stream.end(metadata(self._job.arrival.key, 0), self._status("processing"))
         except Refused as refusal:
             if not refusal.permanent:
                 self._stream = stream

@@ -24,6 +24,8 @@ CHOOSE = "gl:course"
 """The action id of the menu of courses; its block is named by the question."""
 _VOTES = frozenset({Button.HELPFUL, Button.NOT_HELPFUL})
 _LONGEST_OPTION = 75
+_MOST_OPTIONS = 100
+_LETTERS = 20
 
 
 def blocks(post: Post, *, escape_code: bool = False) -> list[Block]:
@@ -113,17 +115,29 @@ def chosen(action: Mapping[str, Any]) -> tuple[UUID, str] | None:
 
 
 def _menu(choice: Choice) -> Block:
-    options = [
+    options: list[Block] = [
         {"text": _plain(title[:_LONGEST_OPTION]), "value": course_id}
         for course_id, title in choice.courses
     ]
-    menu = {
+    menu: Block = {
         "type": "static_select",
         "action_id": CHOOSE,
         "placeholder": _plain(i18n.text("course-choose")),
-        "options": options,
     }
+    # Slack's menus are searched by typing; one of more than a hundred options is in groups.
+    if len(options) <= _MOST_OPTIONS:
+        menu["options"] = options
+    else:
+        menu["option_groups"] = [
+            _group(options[n : n + _MOST_OPTIONS]) for n in range(0, len(options), _MOST_OPTIONS)
+        ]
     return {"type": "actions", "block_id": choice.name, "elements": [menu]}
+
+
+def _group(options: Sequence[Block]) -> Block:
+    """Return options that are shown below the first letters of the first and the last of them."""
+    first, last = (str(options[n]["text"]["text"])[:_LETTERS].strip() for n in (0, -1))
+    return {"label": _plain(f"{first} – {last}"), "options": list(options)}
 
 
 def _votes(request_id: UUID) -> Block:

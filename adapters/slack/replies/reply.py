@@ -1,7 +1,9 @@
 """One answer on its way to a reader on Slack."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Self
 
 from adapters.access.choice import choice_of
@@ -15,13 +17,16 @@ from adapters.slack.replies import ephemeral_reply, outbound, removing
 from adapters.slack.replies.address import Address
 from adapters.slack.replies.agent_sessions import Session
 from adapters.slack.replies.answer_messages import AnswerMessages
-from adapters.slack.replies.dedupe import NOTICE_PART
+from adapters.slack.replies.dedupe import NOTICE_PART, metadata
 from adapters.slack.replies.ephemeral_reply import EphemeralReply
 from adapters.slack.replies.outbound import Growing, Post
-from core.errors import BotError
+from core.errors import BotError, DeliveryError
 from core.grounding import wording
+from core.i18n import text
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentRequest, AgentResponse
+
+logger = logging.getLogger(__name__)
 
 INTERVAL = 1.0
 """Seconds between two looks at what there is to add to a growing answer."""
@@ -135,6 +140,28 @@ async def tell(
     await keeper.send_once(lambda: ephemeral_reply.tell(rest, job, post))
 
 
+async def abandon(workspaces: Workspaces, job: Job, error: DeliveryError) -> None:
+    """Remove what stands where no answer can be shown, and tell the asker directly.
+
+    Raises:
+        DeliveryError: when Slack does not take that either.
+    """
+    rest, address = await _rest_for(workspaces, job), Address.of(job)
+    try:
+        await removing.retract(rest, job)
+    except DeliveryError as left:
+        logger.info("a placeholder is left for now: %s", left)
+    if not _is_closed(error) or address.channel.startswith("D"):
+        return
+    link = None
+    if address.question is not None:
+        with suppress(DeliveryError):
+            link = await rest.permalink(address.channel, address.question)
+    post = outbound.sentence(text("slack-closed-to-me"), link=link)
+    # Slack takes a user for the channel of their direct messages.
+    await rest.post(address.asker, None, post, metadata(job.arrival.key, NOTICE_PART))
+
+
 async def notify(workspaces: Workspaces, job: Job, sentence: str) -> None:
     """Send the asker a notice while the question waits, as `ChatAdapter.notify` does."""
     rest = await _rest_for(workspaces, job)
@@ -166,9 +193,9 @@ def _is_closed(error: BotError) -> bool:
 
 
 def _growing(unfinished: Unfinished, request: AgentRequest, asked: str | None) -> Growing:
-    text, headings = unfinished.text, unfinished.headings
+    written, headings = unfinished.text, unfinished.headings
     return Growing(
-        post=outbound.growing(text, request.request_id, asked=asked, headings=headings),
-        settled=outbound.settled(text, asked=asked),
+        post=outbound.growing(written, request.request_id, asked=asked, headings=headings),
+        settled=outbound.settled(written, asked=asked),
         reads=outbound.task(wording.reading(headings)) if headings else None,
     )

@@ -77,8 +77,11 @@ class Stream:
         markdown, _ = ending(post, escape_code=self._rest.workspace.escape_code)
         return self._may_stay and markdown.startswith(self.sent)
 
-    async def finish(self, post: Post, metadata: Block) -> None:
+    async def finish(self, post: Post, metadata: Block, status: str | None) -> None:
         """End it with all that a post shows which it does not show yet.
+
+        Args:
+            status: As of `Rest.end_stream`.
 
         Raises:
             Refused: when the message is gone, or ended before.
@@ -87,16 +90,19 @@ class Stream:
         new = markdown[len(self.sent) :]
         chunks = list(self._last(post))
         chunks += [{"type": "markdown_text", "text": new}] if new else []
-        await self._rest.end_stream(self._channel, self._ts, metadata, chunks, blocks)
+        await self._rest.end_stream(self._channel, self._ts, metadata, chunks, blocks, status)
 
-    async def end(self, metadata: Block) -> None:
+    async def end(self, metadata: Block, status: str | None) -> None:
         """End it, also where it has ended by itself.
+
+        Args:
+            status: As of `Rest.end_stream`.
 
         Raises:
             Refused: when the message is gone, or ended before.
         """
         done = [_step(self._request, self._doing, "complete")]
-        await self._rest.end_stream(self._channel, self._ts, metadata, done)
+        await self._rest.end_stream(self._channel, self._ts, metadata, done, status=status)
 
     async def _show_step(self, title: str | None) -> None:
         if title is None or self._doing[0] != _SEARCH:

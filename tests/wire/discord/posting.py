@@ -137,8 +137,13 @@ class Posting:
             raise refusal(50021)
         if message.author is not author:
             raise refusal(50005)
-        if message.channel.thread and message.channel.thread.archived:
+        thread = message.channel.thread
+        if thread and thread.archived:
             raise refusal(50083)
+        # Since March 2023 also in a thread that is active (discordjs/discord.js#9216); deleting
+        # one's own is allowed there (discord/discord-api-docs#5919).
+        if thread and thread.locked and not self._moderates(author, message.channel):
+            raise refusal(160005)
         self._admit_parts(author, message.channel, body, files)
         return self.edit(message, body, files)
 
@@ -212,10 +217,13 @@ class Posting:
         in_thread = channel.thread is not None
         needed = Permission.SEND_MESSAGES_IN_THREADS if in_thread else Permission.SEND_MESSAGES
         state.require(channel, author, needed)
-        moderator = state.may(channel, author, Permission.MANAGE_THREADS)
+        moderator = self._moderates(author, channel)
         if channel.thread and channel.thread.locked and not moderator:
             raise refusal(50083 if channel.thread.archived else 160005)
         self._admit_parts(author, channel, body, files)
+
+    def _moderates(self, user: User, channel: Channel) -> bool:
+        return self._state.may(channel, user, Permission.MANAGE_THREADS)
 
     def _admit_parts(self, author: User, channel: Channel, body: Json, files: Files) -> None:
         if body.get("embeds"):

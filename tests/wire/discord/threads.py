@@ -89,6 +89,8 @@ class Threads:
             raise refusal(50013)
         if state.archived and body.get("archived") is not False:
             raise refusal(50083)
+        if state.locked and not moderator:
+            raise refusal(50013)
         _check(body, required=False)
         thread.name = body.get("name", thread.name).strip()
         state.auto_archive_duration = body.get("auto_archive_duration", state.auto_archive_duration)

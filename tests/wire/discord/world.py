@@ -87,11 +87,7 @@ class World(Setup):
             body["poll"] = poll_payload(*poll)
         if components is not None:
             body |= {"components": components, "flags": int(MessageFlag.IS_COMPONENTS_V2)}
-        uploads = {
-            f"files[{number}]": Attachment(0, name, content, content_type(name))
-            for number, (name, content) in enumerate((files or {}).items())
-        }
-        return self.posting.create(user, channel, body, uploads)
+        return self.posting.create(user, channel, body, _uploads(files))
 
     async def edit(self, message: Message, text: str) -> Message:
         """Change a person's message."""
@@ -119,11 +115,17 @@ class World(Setup):
         self.threads.change(owner, thread, {"archived": True, "locked": locked})
 
     async def open_post(
-        self, user: User, forum: Channel, name: str, text: str, tags: tuple[int, ...] = ()
+        self,
+        user: User,
+        forum: Channel,
+        name: str,
+        text: str,
+        tags: tuple[int, ...] = (),
+        files: dict[str, bytes] | None = None,
     ) -> Channel:
         """Begin a forum post; its first message has the post's id."""
         body = {"name": name, "message": {"content": text}, "applied_tags": list(tags)}
-        return self.threads.post(user, forum, body, {})
+        return self.threads.post(user, forum, body, _uploads(files))
 
     async def slash(
         self,
@@ -275,3 +277,10 @@ class World(Setup):
             )
         )
         return interaction
+
+
+def _uploads(files: dict[str, bytes] | None) -> dict[str, Attachment]:
+    return {
+        f"files[{number}]": Attachment(0, name, content, content_type(name))
+        for number, (name, content) in enumerate((files or {}).items())
+    }

@@ -156,6 +156,11 @@ class Upload:
     base: str = "https://files.slack.com"
     """Where its bytes are served."""
 
+    @property
+    def is_canvas(self) -> bool:
+        """Whether it is a canvas, whose bytes are a page of HTML."""
+        return self.mimetype == "application/vnd.slack-docs"
+
 
 @dataclass
 class Stream:

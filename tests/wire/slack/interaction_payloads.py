@@ -134,7 +134,8 @@ def _pressed(element: Json, choice: str | None) -> Json:
                     return {"text": element[side]["text"], "value": choice}
             raise LookupError(f"no feedback button has the value {choice!r}")
         case "overflow" | "static_select":
-            for option in element["options"]:
+            groups = element.get("option_groups") or [element]
+            for option in (one for group in groups for one in group["options"]):
                 if option["value"] == choice:
                     return {"selected_option": option}
             raise LookupError(f"no option has the value {choice!r}")

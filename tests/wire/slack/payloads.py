@@ -118,7 +118,7 @@ def file_payload(file: Upload) -> Json:
         "title": file.title,
         "mimetype": file.mimetype,
         "size": file.length,
-        "mode": "hosted",
+        "mode": "quip" if file.is_canvas else "hosted",
         "url_private": f"{address}/{file.name}",
         "url_private_download": f"{address}/download/{file.name}",
     }

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from tests.wire.slack.block_checks import check_message_blocks
+from tests.wire.slack.entities import Message
 from tests.wire.slack.errors import Json, SlackError
-from tests.wire.slack.interactions import Interaction
+from tests.wire.slack.interactions import Interaction, InteractionType
 from tests.wire.slack.message_checks import check_attachments, check_metadata
 from tests.wire.slack.payloads import message_payload
 from tests.wire.slack.posting import Draft
@@ -58,7 +59,7 @@ class ResponseUrls:
         interaction.messages.append(message)
 
     def _replace(self, interaction: Interaction, body: Json) -> None:
-        message = interaction.message
+        message = self._original(interaction)
         if message is None or message.deleted:
             self._post(interaction, body)
             return
@@ -69,9 +70,20 @@ class ResponseUrls:
         self._world.posting.edit(message, before, names=draft.names)
 
     def _delete(self, interaction: Interaction) -> None:
-        if interaction.message is None or interaction.message.deleted:
+        message = self._original(interaction)
+        if message is None or message.deleted:
             raise SlackError("no_message")
-        self._world.posting.delete(interaction.message)
+        self._world.posting.delete(message)
+
+    def _original(self, interaction: Interaction) -> Message | None:
+        """Return what a body may replace: what was pressed, or a command's last response.
+
+        Of commands Slack's documentation says this, while some report that a new message appears
+        (slackapi/bolt-python#1268); the bot has to do for both.
+        """
+        if interaction.kind is not InteractionType.COMMAND:
+            return interaction.message
+        return interaction.messages[-1] if interaction.messages else None
 
     def _draft(self, body: Json) -> Draft:
         limits = self._world.limits

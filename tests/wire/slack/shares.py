@@ -8,12 +8,14 @@ from tests.wire.slack.payloads import message_payload
 def shared(message: Message, permalink: str, *, by_link: bool) -> Json:
     """Return a message as an attachment: forwarded, or unfurled from a permalink in a text."""
     payload = message_payload(message)
-    blocks = payload.get("blocks", [])
-    quoted = {
+    shown: Json = {"blocks": payload.get("blocks", [])}
+    if message.attachments:
+        shown["attachments"] = payload["attachments"]
+    quoted: Json = {
         "team": message.author.workspace.id,
         "channel": message.channel.id,
         "ts": message.ts,
-        "message": {"blocks": blocks},
+        "message": shown,
     }
     attachment: Json = {
         "ts": message.ts,

@@ -25,6 +25,10 @@ from tests.wire.slack.requests import Method, Request, Table
 from tests.wire.slack.world import World
 
 _MISUNDERSTOOD = (ValueError, KeyError, TypeError, AttributeError)
+_SIGN_IN = (
+    "<!DOCTYPE html><html><head><title>Sign in | Slack</title></head>"
+    "<body><main><h1>Sign in to your workspace</h1></main></body></html>"
+)
 _METHODS: Table = {
     **account_methods.METHODS,
     **chat_methods.METHODS,
@@ -98,15 +102,23 @@ class WebApi:
         return self._answered(call, {"ok": taken}, 200 if taken else 400)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
-        """Give the bytes of a file to a token that may read files; send others to the login."""
+        """Give the bytes of a file to a token that may read files; others get the sign-in page.
+
+        That page comes with status 200, as Slack sends it to a token without `files:read`.
+        """
         self._recorded("files-pri")
         upload = self.world.uploads.get(request.match_info["file"])
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
         known = [one for one in self.world.installations if one.token == token]
         may_read = any("files:read" in one.scopes for one in known)
-        if upload is None or upload.content is None or not may_read:
+        if upload is None or upload.content is None or not known:
             return web.Response(status=302, headers={"Location": f"{self.world.base_url}/login"})
-        return web.Response(body=upload.content, content_type=upload.mimetype.partition(";")[0])
+        if not may_read:
+            return web.Response(text=_SIGN_IN, content_type="text/html")
+        served = upload.mimetype.partition(";")[0]
+        if upload.is_canvas:
+            served = "text/html"
+        return web.Response(body=upload.content, content_type=served)
 
     def _respond(self, interaction: Any, body: Json) -> Json:
         self.world.response_urls.use(interaction, body)

@@ -79,12 +79,14 @@ class World(Setup):
         link_to: Message | None = None,
         webhook: str | None = None,
         files: Mapping[str, tuple[bytes, str]] | None = None,
+        attachments: list[Json] | None = None,
     ) -> Message:
         """Post a message as a person, or as another bot, would.
 
         The text is as on the wire: a mention is `<@U…>`, `&` is `&amp;`. `share_of` forwards a
         message, `link_to` unfurls its permalink; `webhook` names an old-style integration, whose
-        messages have no user; `files` are contents and media types by name.
+        messages have no user; `files` are contents and media types by name, `attachments` the
+        tables that a person pastes: Slack's client puts these there.
 
         Raises:
             ValueError: The user is not in the channel, or may not see what they share, or there
@@ -102,6 +104,7 @@ class World(Setup):
         if quoted is not None:
             link = self.permalink(quoted, user.workspace)
             draft.attachments = [shared(quoted, link, by_link=link_to is not None)]
+        draft.attachments += attachments or []
         for name, (content, mimetype) in (files or {}).items():
             about = (None, content, name, mimetype, self.base_url)
             upload = Upload(self.new_id("F"), name, len(content), *about)

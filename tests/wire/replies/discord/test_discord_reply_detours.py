@@ -9,11 +9,12 @@ import discord
 import pytest
 
 from adapters.discord.replies.address import MOST_EARLY
-from adapters.discord.replies.reply import notify
+from adapters.discord.replies.reply import DiscordReply, abandon, notify, tidy
 from core.errors import DeliveryError
-from core.inbox.base import Job
+from core.inbox.base import Job, Posted
 from core.models import now
 from tests.wire.discord import (
+    Channel,
     DiscordServer,
     Permission,
     RateLimited,
@@ -21,6 +22,7 @@ from tests.wire.discord import (
     User,
     World,
 )
+from tests.wire.discord_bot import labels
 from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
@@ -127,6 +129,70 @@ async def test_an_archived_thread_is_opened_again_for_the_answer(
     thread.thread.archived = True
     await reply.finish(finished(job))
     assert by_bot(world, thread)[0].text.startswith("A tree [1].")
+
+
+async def half_answered_in_a_thread_of_their_own(
+    client: discord.Client, world: World, ann: User
+) -> tuple[Channel, Job, Kept, DiscordReply]:
+    world.restrict(world.channel, world.bot, deny=Permission.MANAGE_THREADS)
+    root = await world.say(ann, world.channel, "Let us talk")
+    thread = await world.open_thread(ann, root, "talk")
+    question = await world.say(ann, thread, QUESTION)
+    job, kept = about_message(question, open_thread=False), Kept()
+    reply = await opened(client, job, kept)
+    assert "Stop" in labels(by_bot(world, thread)[0])
+    return thread, job, kept, reply
+
+
+async def abandoned(client: discord.Client, reply: DiscordReply, job: Job, kept: Kept) -> None:
+    """Finish an answer where that is refused for good, and do what the worker does then."""
+    with pytest.raises(DeliveryError) as failure:
+        await reply.finish(finished(job))
+    assert failure.value.permanent
+    await abandon(client, replace(job, posted=kept.posted), failure.value)
+
+
+async def test_a_thread_that_is_locked_meanwhile_keeps_no_placeholder(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    thread, job, kept, reply = await half_answered_in_a_thread_of_their_own(client, world, ann)
+    assert thread.thread is not None
+    thread.thread.locked = True
+    await abandoned(client, reply, job, kept)
+    assert by_bot(world, thread) == []
+    (told,) = by_bot(world, world.direct_channel(ann, world.bot))
+    assert "closed to me" in told.text
+    assert f"/{thread.id}/{job.arrival.address['message']}" in told.text
+
+
+async def test_what_is_left_in_an_archived_and_locked_thread_goes_when_it_is_opened_again(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    thread, job, kept, reply = await half_answered_in_a_thread_of_their_own(client, world, ann)
+    await world.archive(thread, locked=True)
+    await abandoned(client, reply, job, kept)
+    (told,) = by_bot(world, world.direct_channel(ann, world.bot))
+    assert "closed to me" in told.text
+    left = replace(job, posted=Posted())
+    with pytest.raises(DeliveryError) as failure:
+        await tidy(client, left)
+    assert not failure.value.permanent, "a moderator may open it again"
+    assert by_bot(world, thread), "Discord deletes nothing in such a thread"
+    assert thread.thread is not None
+    thread.thread.locked = thread.thread.archived = False
+    await tidy(client, left)
+    assert by_bot(world, thread) == []
+
+
+async def test_who_takes_no_direct_messages_finds_a_reaction(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    thread, job, kept, reply = await half_answered_in_a_thread_of_their_own(client, world, ann)
+    assert thread.thread is not None
+    thread.thread.locked, ann.open_to_direct = True, False
+    await abandoned(client, reply, job, kept)
+    question = thread.messages[job.arrival.address["message"]]
+    assert list(question.reactions) == ["🔇"]
 
 
 async def test_an_edit_that_fails_for_now_does_not_end_the_answer(

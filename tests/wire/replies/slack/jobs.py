@@ -6,6 +6,7 @@ from typing import Any
 
 from adapters.slack.api.client import ClosedMethods, SlackClient
 from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies.address import COMMANDED
 from adapters.slack.replies.dedupe import message_id
 from adapters.slack.replies.reply import SlackReply
 from core.inbox.base import Job
@@ -35,7 +36,8 @@ class Tokens:
 def workspaces_of(server: SlackServer, *, streams: bool = True, minute: float = 60.0) -> Workspaces:
     """Return what all answers on a server share."""
     shared = Workspaces(Tokens(server), minute=minute)
-    shared.of(server.world.workspace.id, None).may_stream = streams
+    if not streams:
+        shared.of(server.world.workspace.id, None).streams.refused()
     return shared
 
 
@@ -66,10 +68,12 @@ def about_whisper(
     *,
     asked: AgentRequest | None = None,
     expires_at: datetime | None = None,
+    commanded: bool = True,
     **changes: Any,
 ) -> Job:
-    """Return the job of a command that only its user sees answered."""
+    """Return the job of a command, or of a press, that only its user sees answered."""
     address = _command_address(world, interaction.user) | {"ephemeral": True}
+    address |= {COMMANDED: commanded}
     return _job(
         "slack:t:4.5.6",
         address,

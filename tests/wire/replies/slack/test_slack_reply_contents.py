@@ -24,7 +24,7 @@ from tests.wire.replies.slack.jobs import (
     opened,
     workspaces_of,
 )
-from tests.wire.slack import ServerError, SlackServer, User, World
+from tests.wire.slack import Drop, SlackServer, User, World
 
 PRIVATE_BUTTONS = ["Helpful", "Not helpful", "Evidence", "Share"]
 
@@ -76,18 +76,17 @@ async def test_a_command_where_the_bot_is_no_member_is_answered_to_its_user_alon
     assert "Share" in labels(answer)
 
 
-async def test_what_may_have_been_sent_alone_is_not_sent_again(
+async def test_what_may_have_been_shown_in_the_channel_is_not_sent_again(
     server: SlackServer, ann: User
 ) -> None:
     world, shared = server.world, workspaces_of(server)
     interaction = await world.slash(ann, world.channel, "/ask", QUESTION)
-    job, kept = about_whisper(world, interaction), Kept()
-    server.faults.api(ServerError(502), "response_url", times=None)
+    late, kept = now() - timedelta(seconds=1), Kept()
+    server.faults.api(Drop(applied=True), "chat.postEphemeral")
     with pytest.raises(DeliveryError):
-        await answered(shared, job, kept)
+        await answered(shared, about_whisper(world, interaction, expires_at=late), kept)
     assert kept.settled
-    assert len(world.history.of("response_url")) == 1
-    assert by_bot(world, ann) == []
+    assert len(world.history.of("chat.postEphemeral")) == 1
 
 
 # --- what is planted --------------------------------------------------------------------------

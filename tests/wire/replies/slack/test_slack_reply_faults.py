@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from adapters.slack.installs.workspaces import Workspaces
-from adapters.slack.replies.reply import tell, tidy
-from core.errors import DeliveryError
+from adapters.slack.replies.reply import abandon, tell, tidy
+from core.errors import DeliveryError, Unclear
 from core.inbox.base import LeaseLost, Posted
 from tests.wire.pace import Figure
 from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
@@ -119,18 +119,70 @@ async def test_whatever_happens_to_a_deletion_nothing_of_the_longer_answer_stays
     assert kept.posted.messages == ids(answer)
 
 
-@pytest.mark.parametrize("fault", [Drop(), Drop(applied=True), ServerError(502)], ids=repr)
-async def test_a_private_answer_is_shown_though_nobody_can_tell_whether_it_was(
+@pytest.mark.parametrize(
+    "fault",
+    [Drop(), Drop(applied=True), ServerError(503), ServerError(503, applied=True), RateLimited(1)],
+    ids=repr,
+)
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_private_answer_to_a_command_is_shown_once_whatever_happens_to_it(
+    server: SlackServer, ann: User, fault: ApiFault, times: int
+) -> None:
+    world, shared = server.world, workspaces_of(server)
+    job = about_whisper(world, await world.slash(ann, world.channel, "/ask", QUESTION))
+    server.faults.api(fault, "response_url", times=times)
+    await answered(shared, job)
+    assert [body(one) for one in by_bot(world, ann)] == ["A tree [1]."]
+
+
+@pytest.mark.parametrize("fault", [Drop(), ServerError(503)], ids=repr)
+async def test_a_private_answer_comes_in_the_channel_where_the_commands_address_is_dead(
     server: SlackServer, ann: User, fault: ApiFault
 ) -> None:
     world, shared = server.world, workspaces_of(server)
     job = about_whisper(world, await world.slash(ann, world.channel, "/ask", QUESTION))
-    server.faults.api(fault, "response_url")
-    kept = Kept()
-    with pytest.raises(DeliveryError):
+    server.faults.api(fault, "response_url", times=None)
+    await answered(shared, job)
+    assert [body(one) for one in by_bot(world, ann)] == ["A tree [1]."]
+    assert world.history.of("chat.postEphemeral")
+
+
+async def test_a_private_answer_waits_for_the_commands_address_where_the_bot_is_no_member(
+    server: SlackServer, ann: User
+) -> None:
+    world, shared = server.world, workspaces_of(server)
+    await world.leave(world.bot, world.channel)
+    job = about_whisper(world, await world.slash(ann, world.channel, "/ask", QUESTION))
+    server.faults.api(ServerError(503), "response_url", times=4)
+    await answered(shared, job)
+    assert [body(one) for one in by_bot(world, ann)] == ["A tree [1]."]
+
+
+async def test_what_a_press_has_answered_alone_takes_the_place_of_nothing(
+    server: SlackServer, ann: User
+) -> None:
+    world, shared = server.world, workspaces_of(server)
+    interaction = await world.slash(ann, world.channel, "/ask", QUESTION)
+    job, kept = about_whisper(world, interaction, commanded=False), Kept()
+    server.faults.api(Drop(applied=True), "response_url")
+    with pytest.raises(Unclear):  # it would be shown twice
         await answered(shared, job, kept)
-    await answered(shared, again(job, kept), kept)
-    assert {body(one) for one in by_bot(world, ann)} == {"A tree [1]."}
+    assert [body(one) for one in by_bot(world, ann)] == ["A tree [1]."]
+    (sent,) = world.history.of("response_url")
+    assert not sent.arguments["replace_original"]
+
+
+@pytest.mark.parametrize("commanded", [True, False])
+async def test_a_failure_of_slacks_keeps_no_private_answer_from_its_reader(
+    server: SlackServer, ann: User, commanded: bool
+) -> None:
+    world, shared = server.world, workspaces_of(server)
+    interaction = await world.slash(ann, world.channel, "/ask", QUESTION)
+    job = about_whisper(world, interaction, commanded=commanded)
+    server.faults.api(ServerError(503), "response_url", times=3)
+    server.faults.api(ServerError(503), "chat.postEphemeral")
+    await answered(shared, job)
+    assert [body(one) for one in by_bot(world, ann)] == ["A tree [1]."]
 
 
 # --- a process that died ------------------------------------------------------------------
@@ -298,6 +350,24 @@ async def test_thirty_answers_at_once_keep_to_the_tiers(
         assert refused <= {POST}, "a post may come a little too early on a slow machine"
         assert not world.history.early_requests
         assert world.history.of(APPEND)
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_who_asked_in_a_channel_that_is_closed_meanwhile_is_told_directly(
+    server: SlackServer, ann: User, streams: bool
+) -> None:
+    world, shared, kept = server.world, workspaces_of(server, streams=streams), Kept()
+    question = await world.say(ann, world.channel, QUESTION)
+    job = about_message(question)
+    reply = await opened(shared, job, kept)
+    world.channel.archived = True
+    with pytest.raises(DeliveryError) as failure:
+        await reply.finish(finished(job))
+    assert failure.value.permanent
+    await abandon(shared, replace(job, posted=kept.posted), failure.value)
+    (told,) = [one for one in world.transcript(world.dm(ann), ann) if one.author is world.bot]
+    assert told.shown.startswith("I cannot answer you where you asked")
+    assert world.permalink(question, world.workspace) in told.shown
 
 
 # --- what is sent once --------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Answers in a session of Slack's: its status and title, its stop button, its stream's end."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -201,3 +202,76 @@ async def test_a_command_is_answered_in_a_session_below_its_question(
     assert link.visible_to == ann.id
     assert world.permalink(question, world.workspace) in notes(link)
     assert answer.thread_ts == question.ts
+
+
+async def test_a_finished_stream_says_that_nothing_is_being_done(
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
+) -> None:
+    job = about_message(question)
+    reply = await opened(server, job, sessions.of(job))
+    await reply.finish(finished(job))
+    (stop,) = world.history.of(STOP)
+    assert stop.arguments["session_status"] == "active"
+
+
+async def test_a_stream_that_is_replaced_leaves_its_session_at_work(
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
+) -> None:
+    job = about_message(question)
+    reply = await opened(server, job, sessions.of(job))
+    (message,) = by_bot(world)
+    await reply.update("A wrong sentence. And")
+    await world.until(lambda: "wrong" in message.shown)
+    await reply.withdraw()
+    await world.until(lambda: world.history.of(STOP) or None)
+    session = world.sessions[question.channel.id, question.ts]
+    assert session.status == "processing"
+    await reply.finish(finished(job))
+    await sessions.end(job)
+    assert session.status == "active"
+
+
+async def test_a_workspace_whose_streams_know_no_status_has_its_answer_streamed(
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
+) -> None:
+    server.faults.api(Refused("invalid_arguments"), STOP)
+    job = about_message(question)
+    reply = await opened(server, job, sessions.of(job))
+    await reply.finish(finished(job))
+    refused, stop = world.history.of(STOP)
+    assert ("session_status" in refused.arguments, "session_status" in stop.arguments) == (
+        True,
+        False,
+    )
+    assert world.history.of(UPDATE) == []
+
+
+async def test_one_refusal_turns_sessions_off_for_a_while_and_not_for_good(
+    server: SlackServer, world: World, question: Message
+) -> None:
+    shared = workspaces_of(server, minute=0.02)  # ten minutes are 0.2 seconds
+    sessions = AgentSessions(shared)
+    server.faults.api(Refused("unknown_method"), SET_STATUS)
+    for number in range(2):
+        job = about_message(question, key=f"slack:{number}")
+        session = sessions.of(job)
+        reply = await SlackReply.open(shared, job, Kept(), session, interval=0.0)
+        await reply.finish(finished(job))
+        await sessions.end(job)
+        assert bool(world.sessions) == bool(number)
+        assert not world.statuses
+        await asyncio.sleep(0.25)
+    assert world.sessions[question.channel.id, question.ts].status == "active"
+
+
+async def test_one_refusal_turns_streams_off_for_a_while_and_not_for_good(
+    server: SlackServer, world: World, question: Message
+) -> None:
+    shared = workspaces_of(server, minute=0.02)
+    server.faults.api(Refused("unknown_method"), "chat.startStream")
+    for number in range(2):
+        job = about_message(question, key=f"slack:{number}")
+        reply = await SlackReply.open(shared, job, Kept(), interval=0.0)
+        await reply.finish(finished(job))
+        assert bool(world.history.of(STOP)) == bool(number)
+        await asyncio.sleep(0.25)
