@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -17,7 +16,6 @@ import pytest
 
 from bot.cli import main
 from bot.settings import PREFIX
-from core.disk.sparse import copy_sparse
 
 ROOT = Path(__file__).parents[1]
 _PROGRESS = re.compile(r": \d+ of \d+(, about \d+ s left)?$")
@@ -134,12 +132,8 @@ class CommandLine:
 
 def copy_tree(source: Path, target: Path) -> None:
     """Copy a folder into another, which may be there; the index's files are mostly holes."""
-    shutil.copytree(source, target, symlinks=True, copy_function=_copy_sparse, dirs_exist_ok=True)
-
-
-def _copy_sparse(source: str, target: str) -> str:
-    copy_sparse(Path(source), Path(target))
-    return target
+    target.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-R", "-p", "-P", f"{source}/.", str(target)], check=True)
 
 
 def the_operators_own() -> list[str]:

@@ -1,6 +1,5 @@
 """Small file systems of the tests' own, which can be filled, and disks that only seem full."""
 
-import errno
 import os
 import shutil
 import subprocess
@@ -66,19 +65,12 @@ def make_read_only(place: Path) -> None:
 
 
 def pretend_full(monkeypatch: pytest.MonkeyPatch, folder: Path, free: int = 0) -> None:
-    """Have the system say that little is free below a folder, and reserve no block there."""
-    real_usage, real_reserve = shutil.disk_usage, os.posix_fallocate
+    """Have the system say that little is free below a folder."""
+    real_usage = shutil.disk_usage
 
     def usage(path: Any) -> Any:
         if not Path(path).is_relative_to(folder):
             return real_usage(path)
         return _Usage(real_usage(path).total, real_usage(path).total - free, free)
 
-    def reserve(handle: int, start: int, size: int) -> None:
-        path = Path(f"/proc/self/fd/{handle}")
-        if path.exists() and path.resolve().is_relative_to(folder) and size > free:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real_reserve(handle, start, size)
-
     monkeypatch.setattr(shutil, "disk_usage", usage)
-    monkeypatch.setattr(os, "posix_fallocate", reserve)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from bot.settings import Settings
-from core.disk.engine_files import OPTIMIZE_ABOVE, fresh_size
+from core.disk.space import INDEX_RESERVE
 from core.disk.space import check_room as check_disks
+from core.index.embedded.marker import OPTIMIZE_ABOVE
 from core.ingestion.edition.footprint import Footprint
 from core.storage.database_url import driver_url
 
@@ -24,7 +25,7 @@ def check_room(settings: Settings, course_id: str, needed: Footprint) -> None:
     if settings.qdrant.url is None:
         index = settings.data_dir.absolute() / "index"
         copies = _COPIES if needed.chunks > OPTIMIZE_ABOVE else 1
-        needs[index] = copies * needed.index + fresh_size(index)
+        needs[index] = copies * needed.index + INDEX_RESERVE
     address = driver_url(settings.database_url)
     if address.get_backend_name() == "sqlite":
         needs[Path(address.database or "").absolute().parent] = needed.database

@@ -10,9 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import NoRoom
+from core.errors import IndexFull, NoRoom
 
 MEGABYTE = 1_000_000
+INDEX_RESERVE = 64 << 20
+"""Bytes that stay free beyond what a collection of the embedded index is known to need.
+
+Its engine maps files of 32 MB that are mostly holes. A write to a hole of a full disk is no
+error that could be caught, so the disk must not become full while a collection is written.
+"""
 _WANT_OF_ROOM = frozenset({errno.ENOSPC, errno.EROFS, errno.EDQUOT})
 _UNWRITABLE = frozenset(
     {
@@ -107,6 +113,20 @@ def check_room(needs: Mapping[Path, int], purpose: str) -> None:
                 f"{purpose} needs about {megabytes(needed)} in {folder}, and only "
                 f"{megabytes(free)} are free there: free some room, and try again."
             )
+
+
+def check_index_room(folder: Path, needed: int) -> None:
+    """Return when the embedded index may write `needed` bytes to a collection's folder.
+
+    Raises:
+        IndexFull: naming what is needed and what is free.
+    """
+    free = space(folder).free
+    if free < needed:
+        raise IndexFull(
+            f"The disk of {folder.parent} is full: at least {megabytes(needed)} are needed, and "
+            f"{megabytes(free)} are free. Free some room, and try again."
+        )
 
 
 def megabytes(size: int) -> str:

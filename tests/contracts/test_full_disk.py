@@ -10,11 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.cli.ingest_room import check_room
 from bot.settings import Settings
-from core.disk import engine_files
 from core.errors import IndexFull, NoRoom, StoreUnwritable
 from core.index.embedded.edge import EdgeIndex
 from core.ingestion.edition.footprint import Footprint
-from tests.contracts.index_points import DIMENSIONS, course, found_in, question
+from tests.contracts.index_points import DIMENSIONS, course
 from tests.disks import pretend_full
 from tests.inbox import event, inbox_of
 from tests.library import Library, open_library
@@ -28,15 +27,6 @@ async def library(tmp_path: Path) -> AsyncIterator[Library]:
         yield library
 
 
-async def sealed(root: Path) -> None:
-    """Leave a collection `book-1` on the disk, closed."""
-    index = EdgeIndex(root)
-    await index.create("book-1", DIMENSIONS)
-    await index.upsert("book-1", POINTS)
-    await index.seal("book-1", len(POINTS))
-    await index.close()
-
-
 def contents(root: Path) -> dict[Path, str]:
     """Return a sum of each file."""
     files = (path for path in root.rglob("*") if path.is_file())
@@ -44,25 +34,23 @@ def contents(root: Path) -> dict[Path, str]:
 
 
 @pytest.mark.costly
-async def test_a_collection_is_read_where_nothing_can_be_written(
+async def test_a_collection_is_not_opened_where_nothing_can_be_written_and_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root, elsewhere = tmp_path / "index", tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    await sealed(root)
-    index = EdgeIndex(root)
-    roomy = await found_in(index, question(), "book-1")
+    index = EdgeIndex(tmp_path)
+    await index.create("book-1", DIMENSIONS)
+    await index.upsert("book-1", POINTS)
+    await index.seal("book-1", len(POINTS))
     await index.close()
-    before = contents(root)
-    pretend_full(monkeypatch, root)
-    monkeypatch.setattr(engine_files, "roomy_folder", lambda _: elsewhere)
-    index = EdgeIndex(root)
+    before = contents(tmp_path)
+    with monkeypatch.context() as patch:
+        pretend_full(patch, tmp_path)
+        index = EdgeIndex(tmp_path)
+        with pytest.raises(IndexFull, match=r"Free some room, and try again"):
+            await index.count("book-1")
+        assert contents(tmp_path) == before
     assert await index.count("book-1") == len(POINTS)
-    assert await found_in(index, question(), "book-1") == roomy
-    assert len(list(elsewhere.iterdir())) == 1
     await index.close()
-    assert not list(elsewhere.iterdir())
-    assert contents(root) == before
 
 
 async def test_nothing_is_begun_or_added_without_room(
@@ -71,7 +59,7 @@ async def test_nothing_is_begun_or_added_without_room(
     index = EdgeIndex(tmp_path)
     await index.create("book-1", DIMENSIONS)
     pretend_full(monkeypatch, tmp_path, free=1_000)
-    with pytest.raises(IndexFull, match=r"is full: at least .* more are needed"):
+    with pytest.raises(IndexFull, match=r"is full: at least .* are needed"):
         await index.upsert("book-1", POINTS)
     with pytest.raises(IndexFull):
         await index.create("book-2", DIMENSIONS)
@@ -80,19 +68,6 @@ async def test_nothing_is_begun_or_added_without_room(
     await index.drop("book-2")
     await index.close()
     assert not contents(tmp_path)
-
-
-async def test_a_reservation_that_finds_no_blocks_is_an_error_of_the_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where another program took the room after it was looked for."""
-    index = EdgeIndex(tmp_path)
-    await index.create("book-1", DIMENSIONS)
-    pretend_full(monkeypatch, tmp_path)
-    monkeypatch.setattr(engine_files, "_check_free", lambda *_: None)
-    with pytest.raises(IndexFull):
-        await index.upsert("book-1", POINTS)
-    await index.close()
 
 
 @pytest.mark.costly

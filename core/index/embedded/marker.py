@@ -10,6 +10,8 @@ from core.index.points import check_format
 
 _FILE = "glossator.json"
 _REWRITTEN = frozenset({_FILE, "edge_config.json", "segment.json"})
+OPTIMIZE_ABOVE = 20_000
+"""Points; below, a full scan takes a few milliseconds and building a graph half a minute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,25 +6,22 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 from uuid import UUID
 
 import qdrant_edge as edge
 
-from core.disk.engine_files import (
-    OPTIMIZE_ABOVE,
-    Growth,
-    check_copy,
-    check_fresh,
-    make_room,
-    place_to_read,
-)
-from core.disk.space import is_want_of_room
+from core.disk.space import INDEX_RESERVE, MEGABYTE, check_index_room, is_want_of_room
 from core.errors import CollectionDamaged, IndexFull, VectorIndexError
 from core.index.base import NO_TERMS, IndexedPoint, Part, PointId, SparseVector
 from core.index.embedded.edge_query import EngineQuery
-from core.index.embedded.marker import Marker, read_marker, sizes, write_marker
+from core.index.embedded.marker import (
+    OPTIMIZE_ABOVE,
+    Marker,
+    read_marker,
+    sizes,
+    write_marker,
+)
 from core.index.points import (
     DENSE,
     DOCUMENT,
@@ -54,17 +51,10 @@ _REMEMBERED = 4_096
 class Shard:
     """A collection's folder, held open. Every call blocks; reads may run in parallel."""
 
-    def __init__(
-        self,
-        folder: Path,
-        marker: Marker,
-        engine: edge.EdgeShard,
-        stand_in: "TemporaryDirectory[str] | None" = None,
-    ) -> None:
+    def __init__(self, folder: Path, marker: Marker, engine: edge.EdgeShard) -> None:
         self._folder = folder
         self._marker = marker
         self._engine = engine
-        self._stand_in = stand_in
         self._remembered: dict[PointId, Chunk] = {}
         self._remembering = threading.Lock()
 
@@ -76,7 +66,7 @@ class Shard:
             IndexFull: when the disk has no room for one.
         """
         folder.mkdir(parents=True)
-        check_fresh(folder)
+        check_index_room(folder, INDEX_RESERVE)
         marker = Marker(dimensions, format=form)
         write_marker(folder, marker)
         with engine_errors(folder):
@@ -92,18 +82,14 @@ class Shard:
 
         Raises:
             VectorIndexError: also when points are missing; the engine does not notice.
-            IndexFull: when nothing can be written there, nor anywhere else.
+            IndexFull: when nothing can be written there: the engine rewrites two small files
+                whenever it opens a collection.
         """
         marker = read_marker(folder)
-        stand_in = place_to_read(folder)
-        try:
-            with engine_errors(folder):
-                engine = edge.EdgeShard.load(str(folder) if stand_in is None else stand_in.name)
-        except VectorIndexError:
-            if stand_in is not None:
-                stand_in.cleanup()
-            raise
-        shard = cls(folder, marker, engine, stand_in)
+        check_index_room(folder, MEGABYTE)
+        with engine_errors(folder):
+            engine = edge.EdgeShard.load(str(folder))
+        shard = cls(folder, marker, engine)
         try:
             check_count(folder.name, shard.count(), marker.points)
         except VectorIndexError as error:
@@ -117,7 +103,7 @@ class Shard:
         Raises:
             IndexFull: when the disk has no room for them; then none is stored.
         """
-        make_room(self._folder, _growth(points))
+        check_index_room(self._folder, _growth(points) + INDEX_RESERVE)
         form = self._marker.format
         stored = [edge.Point(point_id(p, form), _vectors(p), to_payload(p)) for p in points]
         with self._errors():
@@ -128,7 +114,8 @@ class Shard:
         check_count(self._folder.name, self.count(), expected)
         with self._errors():
             if expected > OPTIMIZE_ABOVE:
-                check_copy(self._folder, copies=2)
+                copies = 2 * sum(map(_stored, self._folder.rglob("*")))
+                check_index_room(self._folder, copies + INDEX_RESERVE)
                 self._engine.optimize()
             self._engine.flush()
         self.close()
@@ -141,8 +128,6 @@ class Shard:
         """Release the files; no call may be running."""
         with self._errors():
             self._engine.close()
-        if self._stand_in is not None:
-            self._stand_in.cleanup()
 
     def count(self) -> int:
         """Return the number of points."""
@@ -257,13 +242,23 @@ def engine_errors(place: object) -> Iterator[None]:
         raise kind(f"The vector index failed on {place}: {error}") from error
 
 
-def _growth(points: Sequence[IndexedPoint]) -> Growth:
+def _growth(points: Sequence[IndexedPoint]) -> int:
     """Return how many bytes points add to a shard's files; the text is stored compressed."""
-    return Growth(
-        vectors=sum(point.dense.nbytes for point in points),
-        payload=sum(len(p.chunk.content_text.encode()) + _FIELDS for p in points),
-        terms=sum(_TERM * len(point.sparse.indices) + _TERMS for point in points),
+    return sum(
+        point.dense.nbytes
+        + len(point.chunk.content_text.encode())
+        + _FIELDS
+        + _TERM * len(point.sparse.indices)
+        + _TERMS
+        for point in points
     )
+
+
+def _stored(path: Path) -> int:
+    """Return the bytes that a file takes on the disk, without its holes."""
+    status = path.stat()
+    blocks: int | None = getattr(status, "st_blocks", None)  # Windows has none
+    return status.st_size if blocks is None else blocks * 512
 
 
 def _config(dimensions: int, form: int) -> edge.EdgeConfig:
