@@ -1,15 +1,18 @@
 """Takes an answer apart: its sentences, each with the passages that it cites."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
-from core.evaluation.agreement import stands_in, without_bullet
 from core.markdown.code import masked
 from core.models import CITATION_MARKER, AgentResponse, Outcome, QuoteStatus
-from core.text.links import without_layout
+from core.text.links import without_layout, without_links
 from core.text.sentences import sentences
 
+_BULLET = re.compile(r"\A\s*(?:[-*•+]|\d{1,3}[.)])\s+")
+_TOKEN = re.compile(r"(?<![\w-])-(?=\d)|[^\W_]+|[+/=<>%$€£&|^~]")
 _MARKERS = re.compile(rf"{CITATION_MARKER.pattern}(?:\s*{CITATION_MARKER.pattern})*")
 
 
@@ -87,3 +90,29 @@ def _cut(text: str, passages: tuple[CitedPassage, ...], question: str) -> Iterat
 def _leads_in(sentence: str) -> bool:
     """Return whether a line announces what comes after it."""
     return sentence.rstrip("*_ ").endswith((":", "："))
+
+
+def without_bullet(sentence: str) -> str:
+    """Return the item of a list without the sign or number in front of it."""
+    return _BULLET.sub("", sentence)
+
+
+def stands_in(sentence: str, text: str) -> bool:
+    """Return whether the sentence stands in the text word for word, as whole sentences of it.
+
+    Layout makes no difference. A part of a sentence is not enough: what was left out may turn
+    its meaning round.
+    """
+    wanted = _folded(sentence)
+    parts = [_folded(part) for part in sentences(text)]
+    runs = (parts[start:] for start in range(len(parts)))
+    return any(wanted in accumulate(run, "{} {}".format) for run in runs)
+
+
+def _folded(text: str) -> str:
+    plain = (
+        unicodedata.normalize("NFKC", without_links(without_bullet(text)))
+        .replace("−", "-")
+        .casefold()
+    )
+    return " ".join(_TOKEN.findall(plain))

@@ -53,10 +53,6 @@ async def test_other_words_for_the_same_are_carried(judge: PassageJudge, sentenc
 @pytest.mark.parametrize(
     ("sentence", "why"),
     [
-        ("A price ceiling of $600 keeps rents from rising in Arden.", "number"),
-        ("A price ceiling of $500 keeps rents from rising in Dover.", "name"),
-        ("A price ceiling of $500 does not keep rents from rising in Arden.", "negation"),
-        ("A price ceiling of $500 keeps rents from falling in Arden.", "direction"),
         ("Landlords evade a price ceiling by charging deposits and fees.", "words"),
         ("Legal rents follow a shortage in Arden.", "meaning"),
     ],

@@ -1,6 +1,8 @@
 """How an answer is taken apart into sentences with their passages."""
 
-from core.evaluation.statements import Statement, statements_of
+import pytest
+
+from core.evaluation.statements import Statement, stands_in, statements_of
 from core.models import AgentResponse, QuoteLocation, QuoteStatus
 from tests.unit.core.evaluation.answering import HEAP, TRIE, abstention, answer, passage
 
@@ -95,3 +97,32 @@ def test_a_line_that_leads_in_to_what_is_cited_is_no_statement() -> None:
     assert said(response) == [(code, [code])]
     nothing_behind = answer(f"{TREE} [1] For example:", (passage(), TREE))
     assert said(nothing_behind)[-1] == ("For example:", [])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("A tax falls on buyers.", "A *tax*\nfalls on “buyers”."),
+        ("See example.org for more.", "See https://www.example.org/a?b=c for more."),
+        ("Growth was −2.5% (in 2009).", "Growth was -2.5% [in 2009]."),
+        ("x = a + b", "```\nx = a + b\n```"),
+        ("Wood burns.", "It is dry. Wood burns. So it is warm."),
+        ("See ch. 2. Wood burns.", "It is dry. See ch. 2. Wood burns."),
+        ("wood burns", "1. wood burns\n2. stone does not"),
+    ],
+)
+def test_layout_makes_no_difference_to_what_stands_in_a_text(sentence: str, text: str) -> None:
+    assert stands_in(sentence, text)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("A tax falls on buyers.", "A tax falls mostly on buyers."),
+        ("Prices fall.", "It is wrong that prices fall."),
+        ("Growth was 2.5%.", "Growth was -2.5%."),
+        ("x = a / b", "x = a + b"),
+    ],
+)
+def test_any_other_word_or_sign_does(sentence: str, text: str) -> None:
+    assert not stands_in(sentence, text)
