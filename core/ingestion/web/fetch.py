@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +10,11 @@ from types import TracebackType
 from typing import Self
 
 import httpx
+from protego import Protego
 
 from core.errors import SourceUnavailable, UnsupportedDocument
 from core.ingestion.web.addresses import IPAddress, Resolver, resolve_with_system
 from core.ingestion.web.pinned import HttpReply, PinnedClient, UnknownHost
-from core.ingestion.web.robots import RobotsRules, parse_robots
 from core.ingestion.web.targets import Target, parse_target
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -72,7 +73,7 @@ class Fetcher:
         self.max_bytes = max_bytes
         self._timeout = timeout
         self._max_redirects = max_redirects
-        self._user_agent = user_agent
+        self._product = re.split(r"[/\s]", user_agent.strip(), maxsplit=1)[0]
         self._delay = delay
         self._client = PinnedClient(
             allowed_hosts=allowed_hosts,
@@ -80,7 +81,7 @@ class Fetcher:
             resolver=resolver,
             transport=transport,
         )
-        self._robots: dict[str, RobotsRules | None] = {}
+        self._robots: dict[str, Protego | None] = {}
         self._robots_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._next_turns: dict[str, float] = {}
 
@@ -186,12 +187,12 @@ class Fetcher:
                 user_message=f"The robots.txt of “{target.host}” could not be read, "
                 "so nothing is fetched from there for now."
             )
-        if not rules.allows(target.path):
+        if not rules.can_fetch(f"{target.origin}{target.path}", self._product):
             raise UnsupportedDocument(
                 user_message=f"The robots.txt of “{target.host}” asks not to fetch this document."
             )
 
-    async def _read_robots(self, target: Target) -> RobotsRules | None:
+    async def _read_robots(self, target: Target) -> Protego | None:
         """Return the rules of the target's site, none when they cannot be had now."""
         try:
             _, reply = await self._follow(
@@ -203,12 +204,13 @@ class Fetcher:
             return None
         if _is_transient(reply.status):
             return None
-        return parse_robots(reply.body.decode("utf-8-sig", "replace"), self._user_agent)
+        return Protego.parse(reply.body.decode("utf-8-sig", "replace"))
 
     async def _wait_for_turn(self, target: Target) -> None:
         clock = asyncio.get_running_loop()
-        rules = self._robots.get(target.origin) or RobotsRules()
-        delay = max(self._delay, min(rules.crawl_delay, _LONGEST_CRAWL_DELAY))
+        rules = self._robots.get(target.origin)
+        wanted = (rules.crawl_delay(self._product) if rules else None) or 0.0
+        delay = max(self._delay, min(wanted, _LONGEST_CRAWL_DELAY))
         turn = max(clock.time(), self._next_turns.get(target.host, 0.0))
         self._next_turns[target.host] = turn + delay
         await asyncio.sleep(turn - clock.time())

@@ -245,6 +245,34 @@ async def test_what_robots_txt_forbids_is_not_asked_for() -> None:
     assert site.paths == ["/robots.txt", "/a", "/"]
 
 
+@pytest.mark.parametrize(
+    ("rules", "path", "is_allowed"),
+    [
+        ("User-agent: *\nDisallow: /\nAllow: /book/\nDisallow: /book/draft", "/book/a", True),
+        ("User-agent: *\nDisallow: /\nAllow: /book/\nDisallow: /book/draft", "/book/draft", False),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: GLOSSATOR\nDisallow: /x", "/book/a", True),
+        ("User-agent: glossatorious\nDisallow: /", "/book/a", True),
+        ("User-agent: 1.0\nDisallow: /", "/book/a", True),
+        ("User-agent: *\nDisallow: /*.pdf$", "/a.pdf", False),
+        ("<html>Disallow: / is not here</html>", "/book/a", True),
+        ("User-agent: *\nDisallow: /" + "*a" * 2_000 + "b$", "/book/a", True),
+    ],
+)
+async def test_the_rules_for_the_first_word_of_the_user_agent_are_kept(
+    rules: str, path: str, is_allowed: bool
+) -> None:
+    routes = {"/robots.txt": page(rules), path: page()}
+    async with (
+        serving(routes) as site,
+        fetcher_of(site) as fetcher,
+    ):
+        if is_allowed:
+            assert (await fetcher.fetch(f"{site.url}{path}")).body == b"tides"
+        else:
+            with pytest.raises(UnsupportedDocument, match="asks not to"):
+                await fetcher.fetch(f"{site.url}{path}")
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
 async def test_without_a_robots_txt_everything_is_allowed(status: int) -> None:
     routes = {"/robots.txt": page("User-agent: *\nDisallow: /", status), "/": page()}
