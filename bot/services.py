@@ -205,7 +205,7 @@ class Services:
             "times": self.models.times,
         }
         budgets = TokenBudgets(self.engine, limits=limits)
-        costs = prices(self.settings, self.models.tables)
+        costs = prices(self.models.tables)
         aside = Pipeline(**writing, spending=Spending(budgets, costs), stages=())
         return Agent(
             **writing,

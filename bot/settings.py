@@ -1,12 +1,11 @@
 """The one place that reads the environment: every setting, its default and its rule."""
 
 import difflib
-import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from dotenv import dotenv_values
 from pydantic import (
@@ -14,6 +13,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     create_model,
@@ -23,24 +23,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from adapters.features.command_names import CommandNames
 from bot.platforms.entry import G, Host, PlatformSettings
 from bot.platforms.registry import PLATFORMS
-from bot.providers.old_names import (
-    FOREIGN_KEYS,
-    OLD_PREFIX,
-    RETIRED,
-    OldModelSettings,
-    old_key,
-    with_foreign_key,
-)
-from bot.providers.tables import LOCAL, ModelTable, Seconds
+from bot.providers.tables import FOREIGN_KEYS, GEMINI, LOCAL, ModelTable, Seconds
 from core.errors import ConfigurationError
 from core.models import NonBlank
 from core.runtime.hosts import check_authority
 
-logger = logging.getLogger(__name__)
-
 PREFIX = "GLOSSATOR_"
 WRITTEN_AS_JSON = {
-    f"{OLD_PREFIX}PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
     **{
         f"{PREFIX}{name}__{key}".upper(): how
         for name, platform in PLATFORMS.items()
@@ -216,12 +205,11 @@ class Settings(_Platforms):
     qdrant: QdrantSettings = QdrantSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     generator: NonBlank | None = None
-    """A model's name or `extractive`; None: the old names' model when its key is set, else that."""
+    """A model's name or `extractive`; None: `gemini` when there is a key for it, else that."""
     judge: NonBlank | None = None
     """The name of the model that judges claims; None: they are judged by their words."""
     models: Mapping[str, Mapping[str, SecretStr]] = Field(default_factory=dict)
     """What `GLOSSATOR_MODELS__NAME__KEY` says of models, by name and key; see ModelTable."""
-    gemini: OldModelSettings = OldModelSettings()
     answer: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
@@ -237,10 +225,20 @@ class Settings(_Platforms):
     """Key of the hash that replaces user names; none: one is made in the data dir."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: LogFormat = "text"
+    _foreign_key: SecretStr | None = PrivateAttr(None)
 
-    def describes(self, name: str) -> bool:
-        """Return whether variables describe the model with that name."""
-        return name in map(str.lower, self.models)
+    @property
+    def google_key(self) -> SecretStr | None:
+        """The key of the model `gemini`, else the one that another program's variable holds."""
+        fields = (fields for name, fields in self.models.items() if name.lower() == GEMINI)
+        keys = (value for own in fields for key, value in own.items() if key.lower() == "api_key")
+        return next(keys, self._foreign_key)
+
+    def with_foreign_key(self, key: str) -> Self:
+        """Return the settings with the key that another program's variable holds."""
+        changed = self.model_copy()
+        changed._foreign_key = SecretStr(key)
+        return changed
 
     def platform(self, name: str) -> PlatformSettings:
         """Return a platform's variables."""
@@ -259,11 +257,6 @@ class Settings(_Platforms):
         return [name for name in PLATFORMS if self.platform(name).is_set_up]
 
     @property
-    def uses_old_names(self) -> bool:
-        """Whether variables of earlier versions are set."""
-        return bool(self.gemini.model_fields_set)
-
-    @property
     def database_url(self) -> str:
         """The database's URL, SQLite in the data dir unless another is set."""
         if self.database.url is not None:
@@ -274,8 +267,7 @@ class Settings(_Platforms):
 def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     """Return the settings of this process; the environment wins over `.env`.
 
-    Of names that are not Glossator's own, only the `FOREIGN_KEYS` are read, and only where the
-    old names give no key.
+    Of names that are not Glossator's own, only the `FOREIGN_KEYS` are read.
 
     Raises:
         ConfigurationError: naming the variable and what is wrong with it, for a bad value
@@ -287,9 +279,7 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{env_file} cannot be read as UTF-8 text.") from error
     for name in [*in_file, *os.environ]:
-        if name.upper() in RETIRED:
-            logger.info("%s is not used any more: %s", name.upper(), RETIRED[name.upper()])
-        elif name.upper().startswith(PREFIX) and without_name(name) not in known:
+        if name.upper().startswith(PREFIX) and without_name(name) not in known:
             raise ConfigurationError(_unknown(name, known))
     try:
         return _with_foreign_key(Settings(_env_file=env_file), in_file)
@@ -325,11 +315,9 @@ def setting_names(group: type[BaseModel] = Settings, prefix: str = PREFIX) -> It
 
 def _with_foreign_key(settings: Settings, in_file: Mapping[str, str | None]) -> Settings:
     """Return the settings with the key that stands under another program's name, if any."""
-    if old_key(settings) is not None:
-        return settings
     found = (source.get(name) for source in (os.environ, in_file) for name in FOREIGN_KEYS)
     key = next((value for value in found if value), None)
-    return settings if key is None else with_foreign_key(settings, key)
+    return settings if key is None else settings.with_foreign_key(key)
 
 
 def without_name(name: str) -> str:

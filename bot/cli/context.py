@@ -11,7 +11,7 @@ from bot.handbook import COURSE as HANDBOOK
 from bot.keyring.keys import Keys
 from bot.keyring.sealing import Pseudonyms
 from bot.log import configure_logging, tell
-from bot.providers.old_names import OLD
+from bot.providers.tables import GEMINI
 from bot.services import Services
 from bot.settings import load_settings
 from bot.wiring import open_services
@@ -37,7 +37,7 @@ async def services(
 
 def check_generator(opened: Services, name: str | None) -> None:
     """Raise UsageError for a writer that there is not; one without a key is another mistake."""
-    known = [EXTRACTIVE, OLD, *opened.models.tables]
+    known = [EXTRACTIVE, GEMINI, *opened.models.tables]
     if name is not None and name not in known:
         there = ", ".join(dict.fromkeys(known))
         raise UsageError(f"--generator names {name!r}, and there is: {there}.")

@@ -19,14 +19,7 @@ from adapters.markdown.printable import printable
 from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.platforms.registry import PLATFORMS
 from bot.providers.models import Models
-from bot.providers.old_names import (
-    FOREIGN_KEYS,
-    OLD,
-    OLD_PREFIX,
-    old_table,
-    with_foreign_key,
-)
-from bot.providers.tables import OLLAMA, ModelTable
+from bot.providers.tables import FOREIGN_KEYS, GEMINI, OLLAMA, ModelTable, read_tables
 from bot.settings import load_settings
 from bot.validation_text import sentence_of
 from core.errors import BotError
@@ -39,7 +32,7 @@ TOKENS: Mapping[str, Mapping[str, str]] = {
     "terminal": {},
 }
 """The variables that each platform needs, with what is asked for."""
-_KEYS_OF_GEMINI = (f"{OLD_PREFIX}API_KEY", *FOREIGN_KEYS)
+_KEYS_OF_GEMINI = ("GLOSSATOR_MODELS__GEMINI__API_KEY", *FOREIGN_KEYS)
 _NOBODY, _OLLAMA, _HOUSE = "none", "ollama", "house"
 _OLLAMA_PORT = 11_434
 _HOUSE_KEY = f"GLOSSATOR_MODELS__{_HOUSE.upper()}__API_KEY"
@@ -261,14 +254,14 @@ def _writer(arguments: InitArguments, ask: _Asking) -> WriterChoice:
         named = ask.until_usable(
             given,
             "--generator",
-            f"Who writes the answers: {_NOBODY} (the book's own sentences), {OLD}, {_OLLAMA}, or "
-            "the address of a service that speaks chat completions",
-            OLD if key else _NOBODY,
+            f"Who writes the answers: {_NOBODY} (the book's own sentences), {GEMINI}, {_OLLAMA}, "
+            "or the address of a service that speaks chat completions",
+            GEMINI if key else _NOBODY,
             _generator,
         )
         if named == _NOBODY:
             return WriterChoice()
-        if named == OLD:
+        if named == GEMINI:
             writer = _gemini(arguments, ask, key)
         elif named == _OLLAMA:
             writer = _served(arguments, ask, address, runs or [], is_ollama=True)
@@ -283,12 +276,12 @@ def _generator(typed: str) -> str:
     name = typed.strip().rstrip("/")
     if name.lower() in (_NOBODY, EXTRACTIVE, ""):
         return _NOBODY
-    if name.lower() in (OLD, _OLLAMA):
+    if name.lower() in (GEMINI, _OLLAMA):
         return name.lower()
     try:
         ModelTable.model_validate({"kind": "openai", "model": "any", "base_url": name})
     except ValidationError as error:
-        known = f"{_NOBODY}, {OLD}, {_OLLAMA}, or an address such as https://example.org/v1"
+        known = f"{_NOBODY}, {GEMINI}, {_OLLAMA}, or an address such as https://example.org/v1"
         why = f" ({sentence_of(error.errors()[0])})" if "://" in name else ""
         near = f"http://{name}" if "://" not in name and set(name) & set(".:") else None
         raise _Mistake(f"{name} is none of these{why}: {known}.", near) from None
@@ -305,8 +298,8 @@ def _gemini(arguments: InitArguments, ask: _Asking, key: str | None) -> WriterCh
     if key is None and not ask.asks:
         raise UsageError(f"{name} is not set, and there is no terminal to ask on.")
     value = ask.secret(f"Key for Gemini{_LATER}") if key is None else _secret(name, key)
-    table = {"kind": OLD, "model": arguments.model} if arguments.model and value else {}
-    return WriterChoice(OLD, table, {name: value})
+    table = {"kind": GEMINI, "model": arguments.model} if arguments.model and value else {}
+    return WriterChoice(GEMINI, table, {name: value})
 
 
 def _at_address(arguments: InitArguments, ask: _Asking, address: str) -> WriterChoice:
@@ -353,7 +346,7 @@ def _model(typed: str) -> str:
 
 def _tried(writer: WriterChoice, ask: _Asking) -> WriterChoice | None:
     """Return the model once it has answered, or is kept all the same; None: another is wanted."""
-    if writer.name == OLD and not writer.variables[_KEYS_OF_GEMINI[1]]:
+    if writer.name == GEMINI and not writer.variables[_KEYS_OF_GEMINI[1]]:
         return writer
     print(f"Trying {writer.table.get('model', writer.name)} ...", flush=True)
     complaint, context = asyncio.run(_try(writer))
@@ -376,8 +369,8 @@ async def _try(writer: WriterChoice) -> tuple[str, int | None]:
             if writer.table:
                 table = ModelTable.model_validate({**writer.table, "api_key": key})
             else:
-                settings = with_foreign_key(settings, str(key))
-                table = old_table(settings)
+                settings = settings.with_foreign_key(str(key))
+                table = read_tables(settings, {})[GEMINI]
             chat = Models(settings, {writer.name: table}, closing).chat(writer.name)
             await chat.check()
             return "", await chat.ask_context() if table.kind == "openai" else None

@@ -10,8 +10,6 @@ from adapters.markdown.printable import on_one_line
 from bot.cli.context import services
 from bot.cli.exits import Exit
 from bot.providers.models import models_in_use, prices
-from bot.providers.old_names import OLD, old_table
-from core.models import EXTRACTIVE
 from core.storage.budgets.store import TokenBudgets, TokenLimits, Tokens, Usage
 
 _TITLES = ("day", "course", "for", "calls", "tokens in", "cached", "tokens out", "cost")
@@ -28,11 +26,8 @@ async def usage(days: int, *, as_json: bool) -> int:
         budgets = TokenBudgets(opened.engine, limits=TokenLimits())
         used = await budgets.used(today - timedelta(days=days - 1), today)
     settings, tables = opened.settings, opened.models.tables
-    chosen = opened.chosen_generator()
-    if chosen == EXTRACTIVE:  # what was used before the key was taken away had its price
-        tables, chosen = {OLD: old_table(settings), **tables}, OLD
-    in_use = models_in_use(settings, tables, opened.course_file, chosen)
-    cost = partial(prices(settings, tables).most, in_use)
+    in_use = models_in_use(settings, tables, opened.course_file, opened.chosen_generator())
+    cost = partial(prices(tables).most, in_use)
     if as_json:
         print(json.dumps([_object(entry, cost) for entry in used], indent=2))
     elif used:

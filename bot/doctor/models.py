@@ -15,7 +15,6 @@ from bot.providers.models import (
     models_in_use,
     prices,
 )
-from bot.providers.old_names import OLD, OLD_NAMES, OLD_PREFIX, is_of_old_names
 from bot.providers.tables import LOCAL, NO_JUDGE, ModelTable, names_of
 from bot.settings import BudgetSettings, Settings
 from core.errors import BotError, ConfigurationError
@@ -59,12 +58,12 @@ async def _check_writing(
     except BotError as error:
         yield failed("generator", error)
         return
-    yield Finding("generator", _who_writes(settings, tables, in_use))
+    yield Finding("generator", _who_writes(tables, in_use))
     for finding in filter(None, contexts):
         yield finding
     yield _check_budgets(settings.budget, course_file)
-    if unpriced := _without_price(settings, tables, in_use):
-        how = _how_to_price(in_use)
+    if unpriced := _without_price(tables, in_use):
+        how = "set input_price and output_price of its table"
         yield warning("prices", f"no price of {', '.join(unpriced)}: {how}, or no cost is told")
 
 
@@ -127,22 +126,16 @@ async def _check_context(models: Models, name: str, model: str) -> Finding | Non
     )
 
 
-def _who_writes(
-    settings: Settings, tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
-) -> str:
+def _who_writes(tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]) -> str:
     """Return which models answer and where; an address without what may be secret in it."""
     texts = []
     for name in dict.fromkeys(name for name, _ in in_use):
         table, models = tables[name], [model for other, model in in_use if other == name]
         text = f"{name}: {', '.join(models)} {'answers' if len(models) == 1 else 'answer'}"
-        is_old = is_of_old_names(settings, name)
         if table.base_url is not None:
             setting = names_of(name, table).base_url
-            setting = f"{OLD_PREFIX}BASE_URL" if is_old else setting
             text += f"; reached at {urlsplit(table.base_url).hostname} ({setting})"
         texts.append(text)
-    if settings.uses_old_names:
-        texts.append(OLD_NAMES)
     return "; ".join(texts)
 
 
@@ -175,20 +168,14 @@ def _longest_question(configuration: AgentConfiguration) -> int:
 
 
 def _without_price(
-    settings: Settings, tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
+    tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
 ) -> list[str]:
     """Return the models without a price, unless no one wants to know about costs."""
-    known = prices(settings, tables)
+    known = prices(tables)
     costs = {(name, model): known.cost(model, 1, 1, name) for name, model in in_use}
     described = [price for t in tables.values() for price in (t.input_price, t.output_price)]
-    wanted = known.of_models or {known.input_price, known.output_price, *described} != {None}
+    wanted = any(price is not None for price in described)
     return [model for (_, model), cost in costs.items() if wanted and cost is None]
-
-
-def _how_to_price(in_use: Sequence[tuple[str, str]]) -> str:
-    if {name for name, _ in in_use} == {OLD}:
-        return f"set {OLD_PREFIX}PRICES"
-    return "set input_price and output_price of its table"
 
 
 async def _check_embedding(
@@ -198,7 +185,7 @@ async def _check_embedding(
     try:
         async with AsyncExitStack() as closing:
             models = Models(settings, tables, closing)
-            embedder = models.embedder(name, *meant(settings, tables, name))
+            embedder = models.embedder(name, *meant(tables, name))
             await embedder.warm_up()
             await embedder.embed_queries(["Is anybody there?"])
     except BotError as error:

@@ -24,7 +24,6 @@ from bot.process.startup import (
     once_there,
 )
 from bot.providers.models import chosen_generator
-from bot.providers.old_names import OLD_NAMES
 from bot.providers.tables import read_tables
 from bot.services import Services, missing_text
 from bot.settings import Settings
@@ -80,8 +79,6 @@ def _check(settings: Settings) -> None:
         settings.platform(name).check()
     course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
     chosen_generator(settings, read_tables(settings, course_file.models))
-    if settings.uses_old_names:
-        logger.info(OLD_NAMES)
 
 
 async def _run(

@@ -14,9 +14,8 @@ from bot.providers.offline_model import (
     model_place,
     refuse_to_install,
 )
-from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, old_embedding
 from bot.providers.stand_ins import LOUDLY, load_stand_ins
-from bot.providers.tables import LOCAL, ModelTable
+from bot.providers.tables import BY_KEY, GEMINI_EMBEDDING, HOW_TO_SET_A_KEY, LOCAL, ModelTable
 from bot.settings import Settings
 from core.embeddings.base import Embedder, OfflineEmbedder
 from core.embeddings.local import LocalEmbedder
@@ -45,7 +44,7 @@ class Embedders:
         wanted = self.course_file.embedding(course_id) or self.settings.embedding.provider
         if wanted == LOCAL:
             return self.local
-        return self.models.embedder(wanted, *meant(self.settings, self.models.tables, wanted))
+        return self.models.embedder(wanted, *meant(self.models.tables, wanted))
 
     def named(self, name: str, course_id: str) -> Embedder:
         """Return the model that a course's edition was embedded with, whatever is configured now.
@@ -69,16 +68,15 @@ def meant_model(
     wanted = course_file.embedding(course_id) or settings.embedding.provider
     if wanted == LOCAL:
         return LocalEmbedder.name
-    model, dimensions = meant(settings, tables, wanted)
+    model, dimensions = meant(tables, wanted)
     return f"{model}/{dimensions}"
 
 
-def meant(settings: Settings, tables: Mapping[str, ModelTable], wanted: str) -> tuple[str, int]:
-    """Return the model and the dimensions that a name of the settings stands for."""
-    table = tables.get(wanted)
-    if table is not None and table.dimensions is not None:
-        return table.model, table.dimensions
-    return old_embedding(settings)
+def meant(tables: Mapping[str, ModelTable], wanted: str) -> tuple[str, int]:
+    """Return the model and the dimensions of a table that embeds, or that a key would set up."""
+    table = tables.get(wanted) or BY_KEY[wanted]
+    assert table.dimensions is not None  # as `check_named_models` saw
+    return table.model, table.dimensions
 
 
 def embedding_model(
@@ -107,11 +105,11 @@ def embedding_model(
             str(described.dimensions),
         ):
             return table, model, described.dimensions
-    if OLD not in tables:
+    if GEMINI_EMBEDDING not in tables:
         raise ConfigurationError(
             f"This course was embedded with {model}: {HOW_TO_SET_A_KEY}, or ingest it again."
         )
-    return OLD, model, int(dimensions)
+    return GEMINI_EMBEDDING, model, int(dimensions)
 
 
 def open_local(

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.course_file import CourseFile
-from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, is_of_old_names, old_key, old_prices
 from bot.providers.tables import (
+    BY_KEY,
+    GEMINI,
+    HOW_TO_SET_A_KEY,
+    KEY_SETTING,
     LOCAL,
     NO_JUDGE,
     ModelTable,
@@ -18,6 +21,7 @@ from bot.providers.tables import (
 from bot.settings import Settings
 from core.errors import ConfigurationError
 from core.models import EXTRACTIVE
+from core.providers.failures import SettingNames
 from core.runtime.hosts import is_nearby
 from core.storage.budgets.pricing import Prices
 
@@ -160,8 +164,8 @@ class Models:
         from core.embeddings.services import embedder_at
 
         client, table = self.client(name), self.table(name)
-        names = None if table.dimensions is None else names_of(name, table)  # None: by old names
-        return embedder_at(client, model, dimensions, names, f"models.{name}.dimensions")
+        setting = f"models.{name}.dimensions"
+        return embedder_at(client, model, dimensions, self._names(name, table), setting)
 
     def table(self, name: str) -> ModelTable:
         """Return the table with that name.
@@ -171,8 +175,8 @@ class Models:
         """
         if name in self.tables:
             return self.tables[name]
-        if name == OLD:
-            raise ConfigurationError(f"The model {OLD} needs a key: {HOW_TO_SET_A_KEY}.")
+        if name in BY_KEY:
+            raise ConfigurationError(f"The model {name} needs a key: {HOW_TO_SET_A_KEY}.")
         raise ConfigurationError(f"There is no table models.{name}.")
 
     def client(self, name: str) -> "Client":
@@ -185,8 +189,8 @@ class Models:
     def _connect(self, name: str, table: ModelTable) -> "Client":
         from core.providers.services import ServiceAddress, connect
 
-        is_old = is_of_old_names(self._settings, name)
-        how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
+        names = self._names(name, table)
+        how = HOW_TO_SET_A_KEY if names.key == KEY_SETTING else f"set {names.key}"
         address = ServiceAddress(
             table.kind,
             usable_key(name, table, how),
@@ -195,8 +199,13 @@ class Models:
             table.project,
             table.location,
         )
-        names = None if is_old and table.kind == "gemini" else names_of(name, table)
         return connect(address, names, self.times.whole)
+
+    def _names(self, name: str, table: ModelTable) -> SettingNames:
+        """Return how the operator knows a model's settings, of a key the variable that holds it."""
+        names = names_of(name, table)
+        is_shared = table.kind == "gemini" and table.api_key == self._settings.google_key
+        return replace(names, key=KEY_SETTING) if is_shared else names
 
     def _wire(self, name: str, table: ModelTable, model: str) -> "Wire":
         from core.providers.services import wire_to
@@ -210,25 +219,25 @@ def _first(*values: float | None) -> float:
 
 
 def configured_generator(settings: Settings) -> str:
-    """Return who writes where none is asked for: who is set, else the old names' model."""
-    return settings.generator or (OLD if old_key(settings) is not None else EXTRACTIVE)
+    """Return who writes where none is asked for: who is set, else Gemini where it has a key."""
+    return settings.generator or (GEMINI if settings.google_key is not None else EXTRACTIVE)
 
 
 def chosen_generator(
     settings: Settings, tables: Mapping[str, ModelTable], name: str | None = None
 ) -> str:
-    """Return who writes answers: who is asked for, else configured, else the old names' model.
+    """Return who writes answers: who is asked for, else configured, else Gemini with a key.
 
     Raises:
         ConfigurationError: when it is a model that there is not, or one that has no key.
     """
     chosen = name or configured_generator(settings)
-    if chosen == OLD and OLD not in tables:
+    if chosen == GEMINI and GEMINI not in tables:
         raise ConfigurationError(
-            f"The generator {OLD} needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
+            f"The generator {GEMINI} needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
         )
     check_named(
-        chosen, {*tables, OLD}, "--generator" if name else "GLOSSATOR_GENERATOR", EXTRACTIVE
+        chosen, {*tables, GEMINI}, "--generator" if name else "GLOSSATOR_GENERATOR", EXTRACTIVE
     )
     return chosen
 
@@ -257,8 +266,8 @@ def check_named_models(
             )
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():
-        check_named(name, tables, place, LOCAL, OLD)
-        if name in tables and name != OLD and tables[name].dimensions is None:
+        check_named(name, {*tables, *BY_KEY}, place, LOCAL)
+        if name in tables and tables[name].dimensions is None:
             raise ConfigurationError(f"{place} names {name}: set models.{name}.dimensions.")
 
 
@@ -312,22 +321,22 @@ def models_in_use(
     return list(dict.fromkeys(found))
 
 
-def prices(settings: Settings, tables: Mapping[str, ModelTable]) -> Prices:
-    """Return what the models cost, as far as it is set.
-
-    The old names' prices of any model are those of their own table alone.
-    """
-    known = old_prices(settings)
-    services = {
-        name: _prices_of(table, known if name == OLD else Prices(of_models=known.of_models))
-        for name, table in tables.items()
-    }
-    return replace(known, of_services=services)
+def prices(tables: Mapping[str, ModelTable]) -> Prices:
+    """Return what the models cost, as far as it is set; tables of one service know each other's."""
+    return Prices(of_services={name: _prices_at(table, tables) for name, table in tables.items()})
 
 
-def _prices_of(table: ModelTable, known: Prices) -> Prices:
-    """Return the prices at the service of a table: its own are those of its model."""
-    own = (table.input_price, table.output_price)
-    if own[0] is None or own[1] is None or own == (known.input_price, known.output_price):
-        return known  # by the old names, a model's own prices win over those of any model
-    return replace(known, of_models={**known.of_models, table.model: (own[0], own[1])})
+def _prices_at(table: ModelTable, tables: Mapping[str, ModelTable]) -> Prices:
+    """Return the prices at the service of a table; its own are those of its model."""
+    there = [other for other in tables.values() if _service_of(other) == _service_of(table)]
+    return Prices(
+        of_models={
+            one.model: (one.input_price, one.output_price)
+            for one in [*there, table]
+            if one.input_price is not None and one.output_price is not None
+        }
+    )
+
+
+def _service_of(table: ModelTable) -> tuple[str | None, ...]:
+    return table.kind, table.base_url, table.project, table.location

@@ -1,4 +1,4 @@
-"""The language and embedding models that there are: `[models.NAME]`, variables, and old names."""
+"""The language and embedding models that there are: `[models.NAME]`, variables, or a key alone."""
 
 import difflib
 from collections.abc import Collection, Mapping
@@ -32,6 +32,14 @@ NO_JUDGE = "none"
 """Says that no model judges claims, and is no table's name."""
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Where an Ollama is that was installed as it comes."""
+GEMINI = "gemini"
+"""The model that writes where a key of Google's is set and nothing else."""
+GEMINI_EMBEDDING = "gemini_embedding"
+"""The model that embeds with such a key, where a course asks for it."""
+FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+"""The names that other programs give to such a key, in order of preference."""
+KEY_SETTING = "GLOSSATOR_MODELS__GEMINI__API_KEY"
+HOW_TO_SET_A_KEY = f"set {KEY_SETTING} (or {' or '.join(FOREIGN_KEYS)})"
 _OLLAMA = "ollama"
 _MINICHECK = "minicheck"
 """A model of Ollama that was trained to judge facts, and nothing else."""
@@ -85,7 +93,7 @@ class ModelTable(BaseModel):
     base_url: ServiceUrl | None = None
     """Of an `openai` service up to `/v1`; None: the maker's own."""
     api_key: SecretStr | None = None
-    """None: none is sent, or to Google's API the one of the old variables."""
+    """None: none is sent, or to Google's API that of the model `gemini`."""
     api_version: Literal["v1beta", "v1"] = "v1beta"
     """Of Google's API."""
     project: NonBlank | None = None
@@ -127,27 +135,28 @@ class ModelTable(BaseModel):
         return {**written, "kind": "openai", "base_url": address}
 
 
+BY_KEY: Mapping[str, ModelTable] = {
+    GEMINI: ModelTable(kind="gemini", model="gemini-3.8-flash", thinking="low"),
+    GEMINI_EMBEDDING: ModelTable(kind="gemini", model="gemini-embedding-2", dimensions=768),
+}
+"""What a key of Google's alone sets up; tables and variables change or replace them."""
+
+
 def read_tables(
     settings: "Settings", described: Mapping[str, ModelTable]
 ) -> Mapping[str, ModelTable]:
-    """Return every model by its name: variables win over the file, and both over old names.
+    """Return every model by its name: variables win over the file, and both over `BY_KEY`.
 
     Raises:
         ConfigurationError: naming what is wrong with a model, or missing.
     """
-    from bot.providers.old_names import (  # whose tables are of the kind above
-        OLD,
-        old_key,
-        old_table,
-    )
-
-    key = old_key(settings)
-    tables = {OLD: old_table(settings)} if key is not None else {}
+    key = settings.google_key
+    tables = {} if key is None else dict(BY_KEY)
     tables |= described
     for variable, variables in settings.models.items():
         name = _named_by(variable)
         written = {field.lower(): value.get_secret_value() for field, value in variables.items()}
-        tables[name] = _joined(name, tables.get(name), written)
+        tables[name] = _joined(name, tables.get(name, BY_KEY.get(name)), written)
     return {name: _complete(name, table, key) for name, table in tables.items()}
 
 
@@ -173,7 +182,8 @@ def names_of(name: str, table: ModelTable) -> SettingNames:
     key = f"{variable}__API_KEY"
     if table.kind == "vertex":
         key = f"the credentials of Google Cloud, {place}.project and {place}.location"
-    return SettingNames(key, f"{place}.model", f"{place}.base_url")
+    version = f" and {place}.api_version" if table.kind == "gemini" else ""
+    return SettingNames(key, f"{place}.model{version}", f"{place}.base_url")
 
 
 def _named_by(variable: str) -> str:
@@ -207,7 +217,7 @@ def _joined(name: str, known: ModelTable | None, written: Mapping[str, str]) -> 
 
 
 def _complete(name: str, table: ModelTable, key: SecretStr | None) -> ModelTable:
-    """Return a table that can be used, with the key of the old names where it has none."""
+    """Return a table that can be used, with the key of `gemini` where it needs one."""
     place = f"models.{name}"
     if table.kind == "vertex" and not (table.project and table.location):
         raise ConfigurationError(

@@ -1,20 +1,23 @@
 """The embedder that asks Gemini, for courses that prefer it to the local model."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.embeddings.remote import RemoteEmbedder
 from core.providers.failures import SettingNames
 from core.providers.gemini.client import GeminiClient
-from core.providers.gemini.failures import NAMES, VERSION, gemini_errors
+from core.providers.gemini.failures import NAMES, gemini_errors
 
 if TYPE_CHECKING:
     from google.genai.types import ContentDict
 
 _QUERY = "RETRIEVAL_QUERY"
 _PASSAGE = "RETRIEVAL_DOCUMENT"
-_NAMES = replace(NAMES, model=f"GLOSSATOR_GEMINI__EMBEDDING_MODEL and {VERSION}")
+_NAMES = SettingNames(
+    NAMES.key,
+    "models.gemini_embedding.model and models.gemini_embedding.api_version",
+    "models.gemini_embedding.base_url",
+)
 
 
 class GeminiEmbedder(RemoteEmbedder):
@@ -27,7 +30,7 @@ class GeminiEmbedder(RemoteEmbedder):
         model: str = "gemini-embedding-2",
         dimensions: int = 768,
         names: SettingNames = _NAMES,
-        setting: str = "GLOSSATOR_GEMINI__EMBEDDING_DIMENSIONS",
+        setting: str = "models.gemini_embedding.dimensions",
         **limits: Any,
     ) -> None:
         """Ask through a client, which its owner closes; `limits` are those of RemoteEmbedder."""

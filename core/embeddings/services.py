@@ -12,7 +12,7 @@ def embedder_at(
     client: GeminiClient | OpenAIClient,
     model: str,
     dimensions: int,
-    names: SettingNames | None,
+    names: SettingNames,
     setting: str,
 ) -> RemoteEmbedder:
     """Return an embedding model of a service, whose owner closes the connections.
@@ -21,11 +21,9 @@ def embedder_at(
         client: The connections.
         model: As the service calls it.
         dimensions: Of its vectors.
-        names: How the operator knows its settings; None: by the variables of earlier versions.
+        names: How the operator knows its settings.
         setting: What names the dimensions, for the operator.
     """
     if isinstance(client, OpenAIClient):
         return OpenAIEmbedder(client, model=model, dimensions=dimensions, setting=setting)
-    if names is None:
-        return GeminiEmbedder(client, model=model, dimensions=dimensions)
     return GeminiEmbedder(client, model=model, dimensions=dimensions, names=names, setting=setting)

@@ -32,17 +32,14 @@ class ServiceAddress:
     """Of Google Cloud, both."""
 
 
-def connect(address: ServiceAddress, names: SettingNames | None, timeout: float) -> "Client":
+def connect(address: ServiceAddress, names: SettingNames, timeout: float) -> "Client":
     """Return the connections to a service, which are opened at first use.
 
     Args:
         address: Of the service.
-        names: How the operator knows its settings; None: by the variables of earlier versions.
+        names: How the operator knows its settings.
         timeout: Seconds between two reads at most.
     """
-    from core.providers.gemini.failures import NAMES
-
-    names = names or NAMES
     if address.kind == "openai":
         from core.providers.openai.client import OpenAIClient
 

@@ -113,7 +113,10 @@ def _check_figures(command: Path, folder: Path) -> None:
         ({"GLOSSATOR_DATABASE__URL": "postgresql://u:p@127.0.0.1:1/x"}, "database"),
         ({"GLOSSATOR_QDRANT__URL": "http://127.0.0.1:1"}, "index"),
         (
-            {"GEMINI_API_KEY": "k" * 39, "GLOSSATOR_GEMINI__BASE_URL": "http://127.0.0.1:1"},
+            {
+                "GEMINI_API_KEY": "k" * 39,
+                "GLOSSATOR_MODELS__GEMINI__BASE_URL": "http://127.0.0.1:1",
+            },
             "generator",
         ),
         (

@@ -8,7 +8,6 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.providers.old_names import OldModelSettings
 from bot.services import Services
 from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import open_services
@@ -80,8 +79,10 @@ async def open_house(
         budget=BudgetSettings(**(budget or {})),
         answer=AnswerSettings(**(answer or {})),
         judge=None if judge is None else JUDGE,
-        models={} if judge is None else {JUDGE: secrets(judge)},
-        gemini=OldModelSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
+        models={
+            "gemini": secrets({"api_key": server.api_key, "base_url": server.url, **gemini}),
+            **({} if judge is None else {JUDGE: secrets(judge)}),
+        },
     )
     async with open_services(settings) as services:
         if fresh:

@@ -167,7 +167,7 @@ if __name__ == "__main__":
     serve(
         honestly,
         lambda: (
-            f"GLOSSATOR_GEMINI__BASE_URL={honestly.url}",
-            f"GLOSSATOR_GEMINI__API_KEY={honestly.api_key}",
+            f"GLOSSATOR_MODELS__GEMINI__BASE_URL={honestly.url}",
+            f"GLOSSATOR_MODELS__GEMINI__API_KEY={honestly.api_key}",
         ),
     )

@@ -21,7 +21,10 @@ def book_shell(folder: Path, models: Path) -> CommandLine:
 
 
 def speaking_to(server: GeminiServer, command_line: CommandLine) -> CommandLine:
-    return command_line.knowing(GEMINI_API_KEY=SECRET).setting(GEMINI__BASE_URL=server.url)
+    """Return the same shell with a key, and both models of it at the local Gemini."""
+    return command_line.knowing(GEMINI_API_KEY=SECRET).setting(
+        MODELS__GEMINI__BASE_URL=server.url, MODELS__GEMINI_EMBEDDING__BASE_URL=server.url
+    )
 
 
 def describing(command_line: CommandLine, toml: str) -> CommandLine:

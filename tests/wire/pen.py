@@ -50,8 +50,8 @@ class Pen:
 def settings_for(gemini: GeminiServer) -> dict[str, str]:
     """Return the settings of a bot that asks this Gemini and waits for its pen."""
     return {
-        "GEMINI__API_KEY": gemini.api_key,
-        "GEMINI__BASE_URL": gemini.url,
-        "GEMINI__SILENCE_TIMEOUT": str(PATIENCE),
-        "GEMINI__FIRST_TOKEN_TIMEOUT": str(PATIENCE),
+        "MODELS__GEMINI__API_KEY": gemini.api_key,
+        "MODELS__GEMINI__BASE_URL": gemini.url,
+        "MODELS__GEMINI__SILENCE_TIMEOUT": str(PATIENCE),
+        "MODELS__GEMINI__FIRST_TOKEN_TIMEOUT": str(PATIENCE),
     }

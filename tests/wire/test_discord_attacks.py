@@ -47,7 +47,10 @@ class House:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     async with GeminiServer() as gemini:
-        settings = {"GEMINI__API_KEY": gemini.api_key, "GEMINI__BASE_URL": gemini.url}
+        settings = {
+            "MODELS__GEMINI__API_KEY": gemini.api_key,
+            "MODELS__GEMINI__BASE_URL": gemini.url,
+        }
         async with a_trial(one_course, tmp_path_factory.mktemp("attacks"), settings=settings) as t:
             yield House(t, gemini, t.user())
 

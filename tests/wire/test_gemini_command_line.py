@@ -50,7 +50,7 @@ async def server() -> AsyncIterator[GeminiServer]:
 async def test_with_a_key_gemini_answers_and_the_answer_tells_what_it_cost(
     arden: CommandLine, server: GeminiServer
 ) -> None:
-    priced = {"GEMINI__INPUT_PRICE": "2", "GEMINI__OUTPUT_PRICE": "10"}
+    priced = {"MODELS__GEMINI__INPUT_PRICE": "2", "MODELS__GEMINI__OUTPUT_PRICE": "10"}
     answer = await answered(speaking_to(server, arden).setting(**priced))
     assert COVERED_FACT in answer.response_text
     assert (answer.outcome, answer.model_name) == (Outcome.ANSWERED, MODEL)
@@ -74,7 +74,7 @@ async def test_piped_output_is_the_finished_answer_alone(
 async def test_a_key_in_the_env_file_under_another_programs_name_is_enough(
     tmp_path: Path, models: Path, server: GeminiServer
 ) -> None:
-    command_line = shell(tmp_path, models).setting(GEMINI__BASE_URL=server.url)
+    command_line = shell(tmp_path, models).setting(MODELS__GEMINI__BASE_URL=server.url)
     (tmp_path / ".env").write_text(f"GOOGLE_API_KEY={SECRET}\n", encoding="utf-8")
     done = await finished_here(command_line, "doctor")
     assert (done.code, server.refusals) == (0, [])
@@ -119,20 +119,19 @@ async def test_the_option_asks_gemini_although_the_course_does_not(
 
 
 async def test_each_model_has_its_price(arden: CommandLine, server: GeminiServer) -> None:
-    toml = f'[courses.arden.answers]\nmodel = "{OTHER_MODEL}"\n'
-    prices = {"GEMINI__INPUT_PRICE": "2", "GEMINI__OUTPUT_PRICE": "10"}
-    prices["GEMINI__PRICES"] = f'{{"{OTHER_MODEL}": [1, 5]}}'
+    toml = f"""
+    [courses.arden.answers]
+    model = "{OTHER_MODEL}"
+    [models.other]
+    kind = "gemini"
+    model = "{OTHER_MODEL}"
+    base_url = "{server.url}"
+    input_price = 1
+    output_price = 5
+    """
+    prices = {"MODELS__GEMINI__INPUT_PRICE": "2", "MODELS__GEMINI__OUTPUT_PRICE": "10"}
     answer = await answered(describing(speaking_to(server, arden), toml).setting(**prices))
     expected = (answer.query_tokens * 1 + answer.response_tokens * 5) / 1_000_000
-    assert answer.estimated_cost == pytest.approx(expected)
-
-
-async def test_the_new_names_price_what_gemini_used(
-    arden: CommandLine, server: GeminiServer
-) -> None:
-    prices = {"MODELS__GEMINI__INPUT_PRICE": "2", "MODELS__GEMINI__OUTPUT_PRICE": "10"}
-    answer = await answered(speaking_to(server, arden).setting(**prices))
-    expected = (answer.query_tokens * 2 + answer.response_tokens * 10) / 1_000_000
     assert answer.estimated_cost == pytest.approx(expected)
 
 
@@ -167,9 +166,9 @@ async def test_settings_and_course_decide_what_is_asked_of_the_model(
     system_prompt = "You teach beginners."
     """
     command_line = describing(speaking_to(server, arden), toml).setting(
-        GEMINI__STREAM="false",
-        GEMINI__THINKING_LEVEL="high",
-        GEMINI__API_VERSION="v1",
+        MODELS__GEMINI__STREAM="false",
+        MODELS__GEMINI__THINKING="high",
+        MODELS__GEMINI__API_VERSION="v1",
     )
     answer = await answered(command_line)
     assert answer.model_name == OTHER_MODEL
@@ -183,7 +182,7 @@ async def test_settings_and_course_decide_what_is_asked_of_the_model(
 async def test_a_thinking_level_of_none_is_not_sent(
     arden: CommandLine, server: GeminiServer
 ) -> None:
-    await answered(speaking_to(server, arden).setting(GEMINI__THINKING_LEVEL="none"))
+    await answered(speaking_to(server, arden).setting(MODELS__GEMINI__THINKING="none"))
     [call] = server.requests
     assert "thinkingConfig" not in call.config
 
@@ -250,7 +249,7 @@ async def test_a_refused_key_is_told_in_the_log_and_the_book_answers(
     assert done.code == 0
     assert COVERED_FACT in done.out
     [line] = done.err.splitlines()
-    assert "GLOSSATOR_GEMINI__API_KEY" in line
+    assert "GLOSSATOR_MODELS__GEMINI__API_KEY" in line
     assert "another-secret-key" not in line
 
 
@@ -265,8 +264,8 @@ async def test_the_demo_stays_offline_and_extractive_whatever_the_environment_sa
     (command_line.data / "demo").mkdir(mode=0o700)
     (command_line.data / "demo" / "models").symlink_to(models, target_is_directory=True)
     command_line = describing(
-        command_line.setting(GENERATOR="gemini", EMBEDDING__PROVIDER="gemini"),
-        '[courses.handbook]\nembedding = "gemini"\n',
+        command_line.setting(GENERATOR="gemini", EMBEDDING__PROVIDER="gemini_embedding"),
+        '[courses.handbook]\nembedding = "gemini_embedding"\n',
     )
     done = await asyncio.to_thread(demonstrated, command_line)
     assert (done.code, done.err) == (0, "")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.old_names import OLD_NAMES
 from tests.command_line import CommandLine, Finished
 from tests.wire.gemini_faults import STALL_SILENT
 from tests.wire.gemini_server import COUNT, GeminiServer
@@ -38,7 +37,7 @@ async def test_the_doctor_tells_models_budgets_and_embeddings(
 ) -> None:
     toml = f"""
     [courses.arden]
-    embedding = "gemini"
+    embedding = "gemini_embedding"
     [courses.arden.answers]
     model = "{OTHER_MODEL}"
     """
@@ -53,8 +52,7 @@ async def test_the_doctor_tells_models_budgets_and_embeddings(
         *("embedding", "index", "course", "files", "git", "scans", "pandoc"),
     ]
     assert found["generator"] == (
-        f"ok gemini: {MODEL}, {OTHER_MODEL} answer; "
-        f"reached at 127.0.0.1 (GLOSSATOR_GEMINI__BASE_URL); {OLD_NAMES}"
+        f"ok gemini: {MODEL}, {OTHER_MODEL} answer; reached at 127.0.0.1 (models.gemini.base_url)"
     )
     assert "20,000 a user, 900,000 in all a day" in found["budgets"]
     assert found["embedding"] == "ok gemini-embedding-2 answers with 768 dimensions"
@@ -64,11 +62,11 @@ async def test_the_doctor_tells_models_budgets_and_embeddings(
 async def test_the_doctor_warns_of_what_works_and_is_hardly_meant(
     arden: CommandLine, server: GeminiServer
 ) -> None:
-    toml = '[courses.arden]\nsources = ["arden"]\nembedding = "gemini"\n'
+    toml = '[courses.arden]\nsources = ["arden"]\nembedding = "gemini_embedding"\n'
     command_line = describing(speaking_to(server, arden), toml).setting(
         BUDGET__REQUEST_TOKENS="2000",
-        GEMINI__MODEL=OTHER_MODEL,
-        GEMINI__PRICES=f'{{"{MODEL}": [2, 10]}}',
+        MODELS__GEMINI__MODEL=OTHER_MODEL,
+        MODELS__GEMINI_EMBEDDING__INPUT_PRICE="2",
     )
     done = await finished_here(command_line, "doctor")
     assert (done.code, done.err) == (0, "")
@@ -78,7 +76,7 @@ async def test_the_doctor_warns_of_what_works_and_is_hardly_meant(
     }
     assert "of which max_tokens is 2,048" in found["budgets"]
     assert "GLOSSATOR_BUDGET__REQUEST_TOKENS" in found["budgets"]
-    assert f"no price of {OTHER_MODEL}: set GLOSSATOR_GEMINI__PRICES" in found["prices"]
+    assert f"no price of {OTHER_MODEL}: set input_price and output_price" in found["prices"]
     assert found["course"].endswith(
         "not with gemini-embedding-2/768 as is configured: run 'glossator ingest --course arden'"
     )
@@ -90,8 +88,8 @@ async def test_the_doctor_tells_no_more_of_an_address_than_its_host(
     secret = server.url.replace("://", "://ann:hunter2@") + "/hunter3?key=hunter4"
     await server.stop()
     for command_line in (
-        speaking_to(server, arden).setting(GEMINI__BASE_URL=secret),
-        speaking_to(server, arden).setting(GEMINI__BASE_URL=secret, LOG_LEVEL="DEBUG"),
+        speaking_to(server, arden).setting(MODELS__GEMINI__BASE_URL=secret),
+        speaking_to(server, arden).setting(MODELS__GEMINI__BASE_URL=secret, LOG_LEVEL="DEBUG"),
     ):
         done = await finished_here(command_line, "doctor")
         assert findings(done)["generator"].startswith("FAIL ")
@@ -101,8 +99,11 @@ async def test_the_doctor_tells_no_more_of_an_address_than_its_host(
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
-        ({"GEMINI__API_KEY": "wrong-key"}, ["API_KEY_INVALID", "GLOSSATOR_GEMINI__API_KEY"]),
-        ({"GEMINI__MODEL": "gemini-0.1-dim"}, ["gemini-0.1-dim", "GLOSSATOR_GEMINI__MODEL"]),
+        (
+            {"MODELS__GEMINI__API_KEY": "wrong-key"},
+            ["API_KEY_INVALID", "GLOSSATOR_MODELS__GEMINI__API_KEY"],
+        ),
+        ({"MODELS__GEMINI__MODEL": "gemini-0.1-dim"}, ["gemini-0.1-dim", "models.gemini.model"]),
     ],
     ids=["key", "model"],
 )

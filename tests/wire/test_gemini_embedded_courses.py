@@ -37,7 +37,9 @@ async def test_a_course_moves_to_geminis_embeddings_and_back(
 ) -> None:
     local = speaking_to(server, await asyncio.to_thread(book_shell, tmp_path, models))
     local = local.setting(GENERATOR="extractive")
-    remote = local.setting(EMBEDDING__PROVIDER="gemini", GEMINI__EMBEDDING_DIMENSIONS="256")
+    remote = local.setting(
+        EMBEDDING__PROVIDER="gemini_embedding", MODELS__GEMINI_EMBEDDING__DIMENSIONS="256"
+    )
 
     async def ingested(command_line: CommandLine) -> tuple[Any, Any]:
         done = await finished_here(command_line, "ingest", "arden", "--json")
@@ -72,7 +74,7 @@ async def test_each_course_is_embedded_as_its_own_table_says(
     command_line = describing(
         speaking_to(server, shell(tmp_path, models)),
         '[courses.near]\nsources = ["arden"]\nembedding = "local"\n'
-        '[courses.far]\nsources = ["arden"]\nembedding = "gemini"\n',
+        '[courses.far]\nsources = ["arden"]\nembedding = "gemini_embedding"\n',
     )
     done = await finished_here(command_line, "ingest")
     assert done.code == 0, done.err
@@ -85,11 +87,13 @@ async def test_an_ingestion_that_gemini_refuses_ends_with_69_and_the_old_text_st
     tmp_path: Path, models: Path, server: GeminiServer
 ) -> None:
     command_line = speaking_to(server, await asyncio.to_thread(book_shell, tmp_path, models))
-    remote = command_line.setting(EMBEDDING__PROVIDER="gemini", GEMINI__API_KEY="wrong-key")
+    remote = command_line.setting(
+        EMBEDDING__PROVIDER="gemini_embedding", MODELS__GEMINI__API_KEY="wrong-key"
+    )
     done = await finished_here(remote, "ingest", "arden")
     assert done.code == 69
     assert "gemini-embedding-2" in done.sentence
-    assert "GLOSSATOR_GEMINI__API_KEY" in done.sentence
+    assert "GLOSSATOR_MODELS__GEMINI__API_KEY" in done.sentence
     assert "wrong-key" not in done.sentence
     answer = await answered(command_line, "--generator", "extractive")
     assert COVERED_FACT in answer.response_text
@@ -100,7 +104,7 @@ async def test_a_course_is_still_searched_while_geminis_embeddings_are_down(
 ) -> None:
     write_files(tmp_path / "arden", LIGHTHOUSE)
     command_line = speaking_to(server, shell(tmp_path, models)).setting(
-        EMBEDDING__PROVIDER="gemini", GENERATOR="extractive"
+        EMBEDDING__PROVIDER="gemini_embedding", GENERATOR="extractive"
     )
     assert (await finished_here(command_line, "ingest", "arden")).code == 0
     server.fail(UNAVAILABLE, math.inf, EMBED)

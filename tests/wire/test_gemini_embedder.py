@@ -88,9 +88,9 @@ async def test_nothing_is_asked_about_no_texts(gemini: GeminiServer) -> None:
     [
         (faults.FEWER_VECTORS, "gave 1 vectors for 2 texts"),
         (faults.BAD_REQUEST, "400 INVALID_ARGUMENT"),
-        (faults.UNAUTHENTICATED, "GLOSSATOR_GEMINI__API_KEY"),
-        (faults.FORBIDDEN, "GLOSSATOR_GEMINI__API_KEY"),
-        (faults.NOT_FOUND, "GLOSSATOR_GEMINI__EMBEDDING_MODEL"),
+        (faults.UNAUTHENTICATED, "GLOSSATOR_MODELS__GEMINI__API_KEY"),
+        (faults.FORBIDDEN, "GLOSSATOR_MODELS__GEMINI__API_KEY"),
+        (faults.NOT_FOUND, "models.gemini_embedding.model"),
         (faults.QUOTA_LONG, "429 RESOURCE_EXHAUSTED"),
         (faults.MALFORMED_JSON, "cannot be read"),
         (faults.ERROR_IN_STREAM, "gave 0 vectors for 2 texts"),
@@ -168,7 +168,9 @@ async def test_a_question_does_not_wait_long(gemini: GeminiServer, fault: Fault)
 
 async def test_a_wrong_key_is_told_without_the_key(gemini: GeminiServer) -> None:
     async with embedder(gemini, key="AIza-not-this-one") as model:
-        with pytest.raises(EmbeddingError, match="check GLOSSATOR_GEMINI__API_KEY") as caught:
+        with pytest.raises(
+            EmbeddingError, match="check GLOSSATOR_MODELS__GEMINI__API_KEY"
+        ) as caught:
             await model.embed_queries(["what is a heap"])
     assert "AIza" not in chain(caught.value)
 
@@ -176,7 +178,7 @@ async def test_a_wrong_key_is_told_without_the_key(gemini: GeminiServer) -> None
 @pytest.mark.parametrize(
     ("spoil", "detail"),
     [
-        (lambda values: values[:-1], "vectors of 767 dimensions instead of 768: check GLOSSATOR"),
+        (lambda values: values[:-1], "vectors of 767 dimensions instead of 768: check models"),
         (lambda values: [], "vectors of 0 dimensions"),
         (lambda values: [0.0] * len(values), "without a direction"),
         (lambda values: [math.nan, *values[1:]], "without a direction"),

@@ -55,7 +55,9 @@ async def server() -> AsyncIterator[GeminiServer]:
 async def figures(server: GeminiServer, command_line: CommandLine, *options: str) -> Any:
     """Return the `answers` of a report that Gemini wrote the answers for."""
     speaking = command_line.knowing(GEMINI_API_KEY=server.api_key).setting(
-        GEMINI__BASE_URL=server.url, GEMINI__INPUT_PRICE="2", GEMINI__OUTPUT_PRICE="10"
+        MODELS__GEMINI__BASE_URL=server.url,
+        MODELS__GEMINI__INPUT_PRICE="2",
+        MODELS__GEMINI__OUTPUT_PRICE="10",
     )
     arguments = ("eval", "questions.jsonl", "--answers", "--json", *options)
     done = await asyncio.to_thread(speaking.run, *arguments)

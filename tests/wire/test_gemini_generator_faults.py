@@ -30,9 +30,21 @@ from tests.wire.gemini_writer import (
 ONCE, TWICE = "answered at once", "answered the second time"
 OUTCOMES: list[tuple[Fault, str, str]] = [
     (faults.BAD_REQUEST, TWICE, TWICE),
-    (faults.UNAUTHENTICATED, "401 .*GLOSSATOR_GEMINI__API_KEY", "GLOSSATOR_GEMINI__API_KEY"),
-    (faults.FORBIDDEN, "403 .*GLOSSATOR_GEMINI__API_KEY", "GLOSSATOR_GEMINI__API_KEY"),
-    (faults.NOT_FOUND, "404 .*GLOSSATOR_GEMINI__MODEL", "404 .*GLOSSATOR_GEMINI__MODEL"),
+    (
+        faults.UNAUTHENTICATED,
+        "401 .*GLOSSATOR_MODELS__GEMINI__API_KEY",
+        "GLOSSATOR_MODELS__GEMINI__API_KEY",
+    ),
+    (
+        faults.FORBIDDEN,
+        "403 .*GLOSSATOR_MODELS__GEMINI__API_KEY",
+        "GLOSSATOR_MODELS__GEMINI__API_KEY",
+    ),
+    (
+        faults.NOT_FOUND,
+        "404 .*models.gemini.model",
+        "404 .*models.gemini.model",
+    ),
     (faults.QUOTA_RETRY_AFTER, TWICE, TWICE),
     (faults.QUOTA_RETRY_INFO, TWICE, TWICE),
     (faults.QUOTA_LONG, "429 RESOURCE_EXHAUSTED", "429 RESOURCE_EXHAUSTED"),
@@ -134,7 +146,7 @@ async def test_a_fault_that_lasts_is_tried_twice(
 async def test_a_server_that_is_not_there_is_tried_twice(gemini: GeminiServer) -> None:
     await gemini.stop()
     async with writer(gemini) as generator:
-        with pytest.raises(GenerationError, match="GLOSSATOR_GEMINI__BASE_URL"):
+        with pytest.raises(GenerationError, match=r"models\.gemini\.base_url"):
             await parts_of(generator.generate(TASK))
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.costly
 
 MODEL = "gemini-3.8-flash"
 _SILENT = r"said nothing for \d\.\d s|ran out of time for its answer, silent for the last \d\.\d s"
-_KEY = "check GLOSSATOR_GEMINI__API_KEY and what it may use"
+_KEY = "check GLOSSATOR_MODELS__GEMINI__API_KEY and what it may use"
 _UNREADABLE = r"the answer of <model> cannot be read: \w+Error"
 _BROKEN = "the connection to <model> broke: RemoteProtocolError"
 _USELESS = "<model> wrote nothing that can be used"
@@ -34,7 +34,7 @@ LOG: Mapping[Fault, str] = {
     faults.UNAUTHENTICATED: f"<model> answered 401 UNAUTHENTICATED: {_KEY}",
     faults.FORBIDDEN: f"<model> answered 403 PERMISSION_DENIED: {_KEY}",
     faults.NOT_FOUND: "<model> answered 404 NOT_FOUND: there is no such model; check "
-    "GLOSSATOR_GEMINI__MODEL, the course's own model and GLOSSATOR_GEMINI__API_VERSION",
+    "models.gemini.model and models.gemini.api_version",
     faults.QUOTA_RETRY_AFTER: "<model> answered 429 RESOURCE_EXHAUSTED",
     faults.QUOTA_RETRY_INFO: "<model> answered 429 RESOURCE_EXHAUSTED",
     faults.QUOTA_LONG: "<model> answered 429 RESOURCE_EXHAUSTED",

@@ -76,7 +76,11 @@ async def talk_on_discord(trial: OnDiscord) -> None:
 async def test_no_word_written_on_slack_is_logged(one_course: Path, tmp_path: Path) -> None:
     async with GeminiServer(api_key="key") as gemini:
         gemini.fail(ErrorStatus("internal", 500, "INTERNAL"), times=math.inf)
-        settings = {**LOUD, "GEMINI__API_KEY": "key", "GEMINI__BASE_URL": gemini.url}
+        settings = {
+            **LOUD,
+            "MODELS__GEMINI__API_KEY": "key",
+            "MODELS__GEMINI__BASE_URL": gemini.url,
+        }
         async with on_slack(one_course, tmp_path, settings=settings) as trial:
             await talk_on_slack(trial)
             log = trial.bot.log

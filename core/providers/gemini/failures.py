@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-VERSION = "GLOSSATOR_GEMINI__API_VERSION"
 NAMES = SettingNames(
-    "GLOSSATOR_GEMINI__API_KEY",
-    f"GLOSSATOR_GEMINI__MODEL, the course's own model and {VERSION}",
-    "GLOSSATOR_GEMINI__BASE_URL",
+    "GLOSSATOR_MODELS__GEMINI__API_KEY",
+    "models.gemini.model and models.gemini.api_version",
+    "models.gemini.base_url",
 )
+"""Of the model that a key alone sets up."""
 _KEY_REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _KEY_INVALID = "API_KEY_INVALID"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")

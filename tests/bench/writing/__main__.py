@@ -106,7 +106,7 @@ def writing_agent(services: Services, writer: RecordedGenerator, evidence_tokens
         judge_of=lambda course, _: services.judge(course, WRITER),
         sessions=services.sessions,
         budgets=TokenBudgets(services.engine, limits=_UNLIMITED),
-        prices=prices(services.settings, services.models.tables),
+        prices=prices(services.models.tables),
         configuration=configuration,
         times=services.models.times,
     )

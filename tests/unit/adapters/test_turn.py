@@ -109,10 +109,10 @@ async def test_a_request_that_cannot_be_served_is_told_by_fail(error: BotError) 
 
 
 async def test_a_wrong_configuration_has_a_sentence_for_readers_and_one_for_the_operator() -> None:
-    error = ConfigurationError("Set GLOSSATOR_GEMINI__API_KEY.")
+    error = ConfigurationError("Set GLOSSATOR_MODELS__GEMINI__API_KEY.")
     reply = await taken(ScriptedAgent([], error), Recorder())
     [told] = reply.failed
-    assert str(told) == "Set GLOSSATOR_GEMINI__API_KEY."
+    assert str(told) == "Set GLOSSATOR_MODELS__GEMINI__API_KEY."
     assert "GLOSSATOR" not in told.user_message
     assert told.user_message.endswith(".")
 

@@ -195,12 +195,14 @@ def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) 
     done = lighthouse.setting(QDRANT__URL="http://127.0.0.1:port").here("doctor")
     assert done.code == 78
     assert "Qdrant URL" in findings(done)["index"]
-    done = lighthouse.setting(EMBEDDING__PROVIDER="gemini", GENERATOR="gemini").here("doctor")
+    done = lighthouse.setting(EMBEDDING__PROVIDER="gemini_embedding", GENERATOR="gemini").here(
+        "doctor"
+    )
     assert done.code == 78
     found = findings(done)
     for subject in ("generator", "embedding"):
         assert found[subject].startswith("FAIL")
-        assert "GLOSSATOR_GEMINI__API_KEY" in found[subject]
+        assert "GLOSSATOR_MODELS__GEMINI__API_KEY" in found[subject]
     assert found["model"].startswith("ok")
 
 

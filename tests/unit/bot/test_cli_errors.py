@@ -12,7 +12,7 @@ from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import ROOT, CommandLine, Finished
 
 PASSWORD = "hunter2-and-more"
-KEY_NAMES = ["GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
+KEY_NAMES = ["GLOSSATOR_MODELS__GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
 A_SESSION = "no session's id, which looks like 61364e8f-"
 NOWHERE = "3f0e7c1e-8f1c-4a5e-9a51-0d3b1f7a2b11"
 
@@ -158,8 +158,8 @@ def test_bad_input_ends_with_65(
         ({"QDRANT__URL": "http://[::1"}, ["Qdrant URL"]),
         ({"EMBEDDING__MODEL_DIR": "empty"}, ["model"]),
         ({"GENERATOR": "gemini"}, ["extractive", *KEY_NAMES]),
-        ({"GEMINI__API_KEY": f"{PASSWORD}é"}, KEY_NAMES),
-        ({"GEMINI__BASE_URL": "localhost"}, ["GLOSSATOR_GEMINI__BASE_URL", "http"]),
+        ({"MODELS__GEMINI__API_KEY": f"{PASSWORD}é"}, KEY_NAMES),
+        ({"MODELS__GEMINI__BASE_URL": "localhost"}, ["GLOSSATOR_MODELS__GEMINI__BASE_URL", "http"]),
         ({"BUDGET__USER_TOKENS": "-1"}, ["GLOSSATOR_BUDGET__USER_TOKENS"]),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
@@ -183,7 +183,7 @@ def test_wrong_configuration_ends_with_78(
     ("shell_variables", "arguments"),
     [
         ({}, ["ask", COVERED, "--generator", "gemini"]),
-        ({"EMBEDDING__PROVIDER": "gemini"}, ["ingest", "lighthouse"]),
+        ({"EMBEDDING__PROVIDER": "gemini_embedding"}, ["ingest", "lighthouse"]),
     ],
     ids=["generator", "embedding"],
 )

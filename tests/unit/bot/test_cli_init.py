@@ -204,7 +204,7 @@ async def test_a_key_is_tried_at_once_and_asked_for_again_when_it_is_refused(
     empty: CommandLine,
 ) -> None:
     async with GeminiServer(api_key="right-key") as server:
-        shell = empty.setting(GEMINI__BASE_URL=server.url).knowing(**NO_OLLAMA)
+        shell = empty.setting(MODELS__GEMINI__BASE_URL=server.url).knowing(**NO_OLLAMA)
         answers = [
             *_COURSE,
             ("Platforms", ""),
@@ -248,7 +248,9 @@ async def test_a_service_is_reached_though_its_address_lacks_the_end(empty: Comm
 def test_without_a_terminal_a_model_that_does_not_answer_is_kept_and_named(
     empty: CommandLine,
 ) -> None:
-    shell = empty.knowing(GEMINI_API_KEY="a-key").setting(GEMINI__BASE_URL="http://127.0.0.1:9")
+    shell = empty.knowing(GEMINI_API_KEY="a-key").setting(
+        MODELS__GEMINI__BASE_URL="http://127.0.0.1:9"
+    )
     done = shell.here("init", *NAMED, "--generator", "gemini")
     assert done.code == 0
     assert "cannot be reached" in done.out

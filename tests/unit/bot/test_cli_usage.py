@@ -95,7 +95,9 @@ def test_what_judging_used_stands_apart(prepared: CommandLine) -> None:
 
 def test_prices_turn_tokens_into_an_estimate(prepared: CommandLine) -> None:
     count(prepared, ("ann", "biology", 1_000_000, 200_000))
-    priced = prepared.setting(GEMINI__INPUT_PRICE="0.5", GEMINI__OUTPUT_PRICE="3")
+    priced = prepared.knowing(GEMINI_API_KEY="a-key").setting(
+        MODELS__GEMINI__INPUT_PRICE="0.5", MODELS__GEMINI__OUTPUT_PRICE="3"
+    )
     assert priced.here("usage").out.count("  1.1000\n") == 2
     course, total = priced.here("usage", "--json").json
     assert course == {
@@ -145,11 +147,14 @@ def test_forgetting_all_of_a_user_leaves_the_tokens_of_today_alone(prepared: Com
 @pytest.mark.costly
 def test_models_at_different_prices_are_told_at_the_dearest(prepared: CommandLine) -> None:
     count(prepared, ("ann", "biology", 1_000_000, 0))
-    priced = prepared.setting(
-        GEMINI__INPUT_PRICE="0.5",
-        GEMINI__OUTPUT_PRICE="3",
-        GEMINI__PRICES='{"cheap": [0.1, 0.4], "dear": [9, 9]}',
+    priced = prepared.knowing(GEMINI_API_KEY="a-key").setting(
+        MODELS__GEMINI__INPUT_PRICE="0.5",
+        MODELS__GEMINI__OUTPUT_PRICE="3",
+        MODELS__DEAR__KIND="gemini",
+        MODELS__DEAR__MODEL="dear",
+        MODELS__DEAR__INPUT_PRICE="9",
+        MODELS__DEAR__OUTPUT_PRICE="9",
     )
     assert priced.here("usage", "--json").json[0]["estimated_cost"] == pytest.approx(0.5)
-    dear = priced.setting(GEMINI__MODEL="dear")
+    dear = priced.setting(JUDGE="dear")
     assert dear.here("usage", "--json").json[0]["estimated_cost"] == pytest.approx(9)

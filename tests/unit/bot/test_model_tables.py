@@ -74,27 +74,36 @@ def test_a_variable_wins_over_the_file_and_may_stand_alone(
     assert "4711" not in repr(tables) + repr(settings)
 
 
-def test_the_old_variables_describe_the_model_gemini(
+def test_variables_change_the_model_that_a_key_sets_up(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings, file = loaded(
         monkeypatch,
         tmp_path,
-        GEMINI__API_KEY="AIza-old",
-        GEMINI__SILENCE_TIMEOUT="2",
+        MODELS__GEMINI__API_KEY="AIza-old",
+        MODELS__GEMINI__SILENCE_TIMEOUT="2",
         MODELS__GEMINI__MODEL="gemini-3.5-flash-lite",
     )
     table = read_tables(settings, file.models)["gemini"]
     assert (table.kind, table.model) == ("gemini", "gemini-3.5-flash-lite")
     assert (table.silence_timeout, table.thinking) == (2.0, "low")
-    assert settings.uses_old_names
 
 
-def test_a_foreign_key_is_no_old_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("GEMINI_API_KEY", "AIza-foreign")
+@pytest.mark.parametrize("name", ["GEMINI_API_KEY", "GLOSSATOR_MODELS__GEMINI__API_KEY"])
+def test_a_key_alone_sets_up_a_model_that_writes_and_one_that_embeds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.setenv(name, "AIza-key")
     settings, file = loaded(monkeypatch, tmp_path)
-    assert not settings.uses_old_names
-    assert list(read_tables(settings, file.models)) == ["gemini"]
+    tables = read_tables(settings, file.models)
+    assert {table: one.dimensions for table, one in tables.items()} == {
+        "gemini": None,
+        "gemini_embedding": 768,
+    }
+    for one in tables.values():
+        assert one.api_key is not None
+        assert one.api_key.get_secret_value() == "AIza-key"
+    assert "AIza" not in repr(tables) + repr(settings)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +248,7 @@ def test_a_name_that_no_model_has_is_refused_naming_its_key(
         ({"GENERATOR": "local_one"}, None, "local_one"),
         ({"GENERATOR": "local_one"}, "extractive", EXTRACTIVE),
         ({}, "local_one", "local_one"),
-        ({"GEMINI__API_KEY": "AIza"}, None, "gemini"),
+        ({"MODELS__GEMINI__API_KEY": "AIza"}, None, "gemini"),
     ],
 )
 def test_who_writes_is_asked_for_or_set(
@@ -396,46 +405,36 @@ def test_the_models_in_use_and_their_prices_are_those_that_are_named(
 ) -> None:
     text = f'{LOCAL}input_price = 1\noutput_price = 2\n[courses.x]\ngenerator = "local_one"\n'
     settings, file = loaded(
-        monkeypatch, tmp_path, text, GEMINI__API_KEY="AIza", GEMINI__INPUT_PRICE="3"
+        monkeypatch, tmp_path, text, MODELS__GEMINI__API_KEY="AIza", MODELS__GEMINI__INPUT_PRICE="3"
     )
     tables = read_tables(settings, file.models)
     assert models_in_use(settings, tables, file, "gemini") == [
         ("gemini", "gemini-3.8-flash"),
         ("local_one", "qwen2.5:7b"),
     ]
-    known = prices(settings, tables)
+    known = prices(tables)
     assert known.cost("qwen2.5:7b", 1_000_000, 1_000_000, "local_one") == 3.0
     assert known.cost("gemini-3.8-flash", 1_000_000, 1_000_000, "gemini") is None
 
 
-OLD_PRICES = {"GEMINI__INPUT_PRICE": "3", "GEMINI__OUTPUT_PRICE": "3"}
+GEMINI_PRICES = {"MODELS__GEMINI__INPUT_PRICE": "3", "MODELS__GEMINI__OUTPUT_PRICE": "3"}
+LITE = {
+    "MODELS__LITE__KIND": "gemini",
+    "MODELS__LITE__MODEL": "lite",
+    "MODELS__LITE__INPUT_PRICE": "1",
+    "MODELS__LITE__OUTPUT_PRICE": "1",
+}
 
 
 @pytest.mark.parametrize(
     ("variables", "service", "model", "price"),
     [
-        (OLD_PRICES, "gemini", "gemini-3.8-flash", 3.0),
-        (OLD_PRICES, "gemini", "another", 3.0),
-        (OLD_PRICES, "local_one", "qwen2.5:7b", None),
-        (OLD_PRICES | {"GEMINI__PRICES": '{"qwen2.5:7b": [4, 4]}'}, "local_one", "qwen2.5:7b", 4.0),
-        (
-            OLD_PRICES | {"GEMINI__PRICES": '{"gemini-3.8-flash": [4, 4]}'},
-            "gemini",
-            "gemini-3.8-flash",
-            4.0,
-        ),
-        (
-            {"MODELS__GEMINI__INPUT_PRICE": "5", "MODELS__GEMINI__OUTPUT_PRICE": "6"},
-            "gemini",
-            "gemini-3.8-flash",
-            5.0,
-        ),
-        (
-            {"MODELS__GEMINI__INPUT_PRICE": "5", "MODELS__GEMINI__OUTPUT_PRICE": "6"},
-            "gemini",
-            "another",
-            None,
-        ),
+        (GEMINI_PRICES, "gemini", "gemini-3.8-flash", 3.0),
+        (GEMINI_PRICES, "gemini", "another", None),
+        (GEMINI_PRICES, "local_one", "qwen2.5:7b", None),
+        (GEMINI_PRICES | LITE, "gemini", "lite", 1.0),
+        (GEMINI_PRICES | LITE, "lite", "gemini-3.8-flash", 3.0),
+        (GEMINI_PRICES | LITE, "local_one", "lite", None),
     ],
 )
 def test_a_price_is_that_of_a_model_at_its_service(
@@ -446,8 +445,10 @@ def test_a_price_is_that_of_a_model_at_its_service(
     model: str,
     price: float | None,
 ) -> None:
-    settings, file = loaded(monkeypatch, tmp_path, LOCAL, GEMINI__API_KEY="AIza", **variables)
-    known = prices(settings, read_tables(settings, file.models))
+    settings, file = loaded(
+        monkeypatch, tmp_path, LOCAL, MODELS__GEMINI__API_KEY="AIza", **variables
+    )
+    known = prices(read_tables(settings, file.models))
     assert known.cost(model, 1_000_000, 0, service) == price
 
 

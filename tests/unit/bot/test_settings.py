@@ -1,6 +1,5 @@
 """Settings: what is accepted and refused, and that the documentation names exactly these."""
 
-import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -124,11 +123,11 @@ def test_a_database_url_replaces_the_file_in_the_data_folder(
 
 # --- the key of Gemini ------------------------------------------------------------------
 
-OWN, FIRST, SECOND = "GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"
+OWN, FIRST, SECOND = "GLOSSATOR_MODELS__GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"
 
 
 def key_in(settings: Settings) -> str | None:
-    key = settings.gemini.api_key
+    key = settings.google_key
     return key.get_secret_value() if key else None
 
 
@@ -169,21 +168,10 @@ def test_an_empty_key_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert key_in(settings_of({OWN: "", FIRST: "", SECOND: ""}, monkeypatch)) is None
 
 
-def test_a_key_does_not_change_what_else_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = settings_of({FIRST: "key", "GLOSSATOR_GEMINI__MODEL": "mine"}, monkeypatch)
-    assert (settings.gemini.model, settings.gemini.embedding_dimensions) == ("mine", 768)
-
-
 def test_no_other_name_of_google_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     before = load_settings()
     foreign = {"GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9", "GEMINI_MODEL": "other"}
     assert settings_of(foreign, monkeypatch) == before
-
-
-def test_the_thinking_level_can_be_left_untold(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "GLOSSATOR_GEMINI__THINKING_LEVEL"
-    assert settings_of({name: ""}, monkeypatch).gemini.thinking_level == "low"
-    assert settings_of({name: "none"}, monkeypatch).gemini.thinking_level is None
 
 
 # --- what is refused --------------------------------------------------------------------
@@ -195,7 +183,7 @@ def test_the_thinking_level_can_be_left_untold(monkeypatch: pytest.MonkeyPatch) 
         ("GLOSSATOR_DATADIR", "GLOSSATOR_DATA_DIR"),
         ("GLOSSATOR_DATABASE_URL", "GLOSSATOR_DATABASE__URL"),
         ("GLOSSATOR_QDRANT__APIKEY", "GLOSSATOR_QDRANT__API_KEY"),
-        ("GLOSSATOR_GEMINI_API_KEY", "GLOSSATOR_GEMINI__API_KEY"),
+        ("GLOSSATOR_MODEL__NAME__API_KEY", "GLOSSATOR_MODELS__NAME__API_KEY"),
         ("GLOSSATOR_BUDGETS__USER_TOKENS", "GLOSSATOR_BUDGET__USER_TOKENS"),
     ],
 )
@@ -219,16 +207,6 @@ def test_a_name_that_resembles_nothing_is_refused_without_a_guess(
     assert message == "GLOSSATOR_XYZZY_PLUGH_FROBNICATE is not a setting."
 
 
-def test_a_setting_of_an_earlier_version_is_told_and_does_no_harm(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("GLOSSATOR_GEMINI__REPAIR_MODEL", "gemini-3.5-flash-lite")
-    with caplog.at_level(logging.INFO):
-        assert load_settings().gemini.model == "gemini-3.8-flash"
-    [told] = [record.getMessage() for record in caplog.records]
-    assert told.startswith("GLOSSATOR_GEMINI__REPAIR_MODEL is not used any more: ")
-
-
 def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "is not a setting" in refusal_of("GLOSSATOR_QDRANT", "{}", monkeypatch)
 
@@ -247,20 +225,6 @@ def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
         ("GLOSSATOR_ANSWER__WHOLE", "nan"),
         ("GLOSSATOR_EMBEDDING__THREADS", "-1"),
         ("GLOSSATOR_INGEST__MAX_MEGABYTES", "0"),
-        ("GLOSSATOR_GEMINI__BASE_URL", "localhost:8080"),
-        ("GLOSSATOR_GEMINI__BASE_URL", "http://127.0.0.1:65536"),
-        ("GLOSSATOR_GEMINI__BASE_URL", "http://[::1"),
-        ("GLOSSATOR_GEMINI__API_VERSION", "v2"),
-        ("GLOSSATOR_GEMINI__MODEL", " "),
-        ("GLOSSATOR_GEMINI__STREAM", "sometimes"),
-        ("GLOSSATOR_GEMINI__THINKING_LEVEL", "deep"),
-        ("GLOSSATOR_GEMINI__FIRST_TOKEN_TIMEOUT", "0"),
-        ("GLOSSATOR_GEMINI__SILENCE_TIMEOUT", "inf"),
-        ("GLOSSATOR_GEMINI__INPUT_PRICE", "-1"),
-        ("GLOSSATOR_GEMINI__PRICES", '{"a-model": [1]}'),
-        ("GLOSSATOR_GEMINI__PRICES", '{"a-model": [1, -2]}'),
-        ("GLOSSATOR_GEMINI__PRICES", '["a-model"]'),
-        ("GLOSSATOR_GEMINI__EMBEDDING_DIMENSIONS", "64"),
         ("GLOSSATOR_BUDGET__USER_TOKENS", "0"),
         ("GLOSSATOR_BUDGET__REQUEST_TOKENS", "many"),
         ("GLOSSATOR_DISCORD__API_URL", "https://discord..example.org"),
@@ -287,8 +251,6 @@ def test_a_bad_value_is_refused_in_one_sentence_that_names_its_variable(
     ("name", "value", "how"),
     [
         ("GLOSSATOR_INGEST__ALLOWED_HOSTS", "wiki.local", 'a JSON list, such as ["wiki.local", '),
-        ("GLOSSATOR_GEMINI__PRICES", "0.3", "a JSON object, such as {"),
-        ("GLOSSATOR_GEMINI__PRICES", "a-model: 0.3", "a JSON object, such as {"),
     ],
 )
 def test_what_is_no_json_is_refused_naming_its_variable_and_how_to_write_it(
@@ -297,13 +259,6 @@ def test_what_is_no_json_is_refused_naming_its_variable_and_how_to_write_it(
     message = refusal_of(name, value, monkeypatch)
     assert message.startswith(f"{name} is not valid: write {how}")
     assert "\n" not in message
-
-
-def test_models_may_have_prices_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert load_settings().gemini.prices == {}
-    value = '{"gemini-3.5-flash-lite": [0.3, 2.5]}'
-    settings = settings_of({"GLOSSATOR_GEMINI__PRICES": value}, monkeypatch)
-    assert settings.gemini.prices == {"gemini-3.5-flash-lite": (0.3, 2.5)}
 
 
 # --- secrets ----------------------------------------------------------------------------
@@ -315,7 +270,7 @@ def test_models_may_have_prices_of_their_own(monkeypatch: pytest.MonkeyPatch) ->
         "GLOSSATOR_DATABASE__URL",
         "GLOSSATOR_QDRANT__API_KEY",
         "GLOSSATOR_PSEUDONYM_KEY",
-        "GLOSSATOR_GEMINI__API_KEY",
+        "GLOSSATOR_MODELS__GEMINI__API_KEY",
         "GEMINI_API_KEY",
         "GOOGLE_API_KEY",
     ],

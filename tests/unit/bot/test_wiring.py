@@ -12,7 +12,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.keyring.keys import NAMES
 from bot.providers.models import chosen_generator
-from bot.providers.old_names import OldModelSettings
 from bot.providers.tables import read_tables
 from bot.services import Services
 from bot.settings import Settings
@@ -33,15 +32,17 @@ NOT_FOR_ONE_QUESTION = {
 }
 """What `ask` does without at a pipe, offline, with a book without code and no course file."""
 KEY = "a-key-of-gemini"
-KEY_NAMES = ("GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+KEY_NAMES = ("GLOSSATOR_MODELS__GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
 
 
 def settings_in(folder: Path, **changes: Any) -> Settings:
     return Settings(_env_file=None, data_dir=folder, **changes)
 
 
-def with_key(key: str = KEY, **gemini: Any) -> OldModelSettings:
-    return OldModelSettings(api_key=SecretStr(key), **gemini)
+def with_key(key: str = KEY, **embedding: str) -> dict[str, dict[str, SecretStr]]:
+    """Return what variables say of the two models that a key sets up."""
+    fields = {name: SecretStr(value) for name, value in embedding.items()}
+    return {"gemini": {"api_key": SecretStr(key)}, "gemini_embedding": fields}
 
 
 def refusal(error: pytest.ExceptionInfo[ConfigurationError]) -> str:
@@ -53,7 +54,7 @@ def refusal(error: pytest.ExceptionInfo[ConfigurationError]) -> str:
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Services]:
-    async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
+    async with open_services(settings_in(tmp_path, models=with_key())) as services:
         yield services
 
 
@@ -90,8 +91,7 @@ async def test_each_step_that_needs_the_database_may_be_tried_again(tmp_path: Pa
 def test_who_is_asked_for_wins_then_who_is_configured_then_gemini_with_a_key(
     tmp_path: Path, asked: Any, configured: Any, has_key: bool, chosen: str
 ) -> None:
-    gemini = with_key() if has_key else OldModelSettings()
-    settings = settings_in(tmp_path, generator=configured, gemini=gemini)
+    settings = settings_in(tmp_path, generator=configured, models=with_key() if has_key else {})
     assert chosen_generator(settings, read_tables(settings, {}), asked) == chosen
 
 
@@ -109,7 +109,7 @@ def test_gemini_without_a_key_is_refused_naming_every_variable_that_may_hold_one
 async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(
     tmp_path: Path, key: str
 ) -> None:
-    settings = settings_in(tmp_path, gemini=with_key(key))
+    settings = settings_in(tmp_path, models=with_key(key))
     async with open_services(settings) as services:
         with pytest.raises(ConfigurationError) as error:
             services.agent()
@@ -142,7 +142,7 @@ async def test_generator_and_embedders_share_one_client(opened: Services) -> Non
 
 @pytest.mark.costly
 async def test_the_connections_to_gemini_are_closed_at_the_end(tmp_path: Path) -> None:
-    async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
+    async with open_services(settings_in(tmp_path, models=with_key())) as services:
         client = services.models.client("gemini")
         assert isinstance(client, GeminiClient)
         await client.models()
@@ -180,10 +180,12 @@ async def test_a_course_is_ingested_with_its_own_model_else_with_the_configured_
     tmp_path: Path,
 ) -> None:
     courses = tmp_path / "glossator.toml"
-    courses.write_text('[courses.a]\nembedding = "local"\n[courses.b]\nembedding = "gemini"\n')
-    gemini = with_key(embedding_model="gemini-embedding-001", embedding_dimensions=256)
+    courses.write_text(
+        '[courses.a]\nembedding = "local"\n[courses.b]\nembedding = "gemini_embedding"\n'
+    )
+    models = with_key(model="gemini-embedding-001", dimensions="256")
     settings = settings_in(
-        tmp_path, config=courses, gemini=gemini, embedding={"provider": "gemini"}
+        tmp_path, config=courses, models=models, embedding={"provider": "gemini_embedding"}
     )
     async with open_services(settings) as services:
         names = {course: services.embedders.of_course(course).name for course in "abc"}
@@ -207,8 +209,8 @@ async def test_a_course_is_searched_with_what_it_was_ingested_with_whatever_is_c
 async def test_a_model_that_is_not_available_is_refused_with_what_to_do(
     tmp_path: Path, has_key: bool
 ) -> None:
-    gemini = with_key() if has_key else OldModelSettings()
-    async with open_services(settings_in(tmp_path, gemini=gemini)) as services:
+    models = with_key() if has_key else {}
+    async with open_services(settings_in(tmp_path, models=models)) as services:
         with pytest.raises(ConfigurationError) as unknown:
             services.embedders.named("another-model", "a")
         assert "another-model" in refusal(unknown)

@@ -12,10 +12,10 @@ import pytest
 from google.genai.errors import APIError, ClientError, ServerError, UnknownApiResponseError
 
 from core.providers.failures import ProviderFailure
-from core.providers.gemini.failures import NAMES, VERSION, gemini_errors
+from core.providers.gemini.failures import NAMES, gemini_errors
 
 KEY = "AIzaSyNobodyMayReadThis"
-NAMES_HERE = replace(NAMES, model=f"THE_SETTING and {VERSION}")
+NAMES_HERE = replace(NAMES, model="THE_SETTING and models.gemini.api_version")
 STUDENT = "my grade is a secret"
 
 
@@ -57,12 +57,12 @@ def test_what_does_not_pass_is_not_tried_again(code: int) -> None:
 @pytest.mark.parametrize(
     ("error", "setting"),
     [
-        (answered(401), "GLOSSATOR_GEMINI__API_KEY"),
-        (answered(403), "GLOSSATOR_GEMINI__API_KEY"),
-        (answered(400, {"reason": "API_KEY_INVALID"}), "GLOSSATOR_GEMINI__API_KEY"),
+        (answered(401), "GLOSSATOR_MODELS__GEMINI__API_KEY"),
+        (answered(403), "GLOSSATOR_MODELS__GEMINI__API_KEY"),
+        (answered(400, {"reason": "API_KEY_INVALID"}), "GLOSSATOR_MODELS__GEMINI__API_KEY"),
         (answered(404), "THE_SETTING"),
-        (answered(404), "GLOSSATOR_GEMINI__API_VERSION"),
-        (httpx2.ConnectError("Name or service not known"), "GLOSSATOR_GEMINI__BASE_URL"),
+        (answered(404), "models.gemini.api_version"),
+        (httpx2.ConnectError("Name or service not known"), "models.gemini.base_url"),
     ],
     ids=str,
 )
@@ -76,7 +76,7 @@ def test_the_operator_is_told_which_setting_to_mend(error: Exception, setting: s
     ("url", "hint"),
     [
         ("https://generativelanguage.googleapis.com/v1beta", "is this machine online?"),
-        ("http://127.0.0.1:9/v1beta", "is GLOSSATOR_GEMINI__BASE_URL its address?"),
+        ("http://127.0.0.1:9/v1beta", "is models.gemini.base_url its address?"),
     ],
 )
 def test_the_address_is_doubted_only_where_it_was_set(url: str, hint: str) -> None:
