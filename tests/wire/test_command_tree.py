@@ -1,4 +1,4 @@
-"""The commands that each platform shows: their names, their languages, those of before."""
+"""The commands that each platform shows: their names and their languages."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,6 @@ from tests.wire.discord_bot import button
 pytestmark = pytest.mark.costly
 
 NAMES = {"COMMANDS__ASK": "frag", "COMMANDS__GLOSSATOR": "buch", "COMMANDS__COURSE": "kurs"}
-OLD = frozenset({"/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course"})
 
 
 def registered(trial: discord_bot.Trial) -> dict[str, dict[str, Any]]:
@@ -142,7 +141,7 @@ async def test_commands_have_the_names_of_the_settings_on_slack(
 ) -> None:
     async with slack_bot.a_trial(one_course, tmp_path, settings=NAMES, start=False) as trial:
         world, ann = trial.world, trial.user()
-        world.app.commands = frozenset({"/frag", "/buch", "/kurs", "/ask"})
+        world.app.commands = frozenset({"/frag", "/buch", "/kurs"})
         await trial.bot.start()
         channel = trial.channel(ann)
         asked = await world.slash(ann, channel, "/frag", f"private {COVERED}")
@@ -151,33 +150,6 @@ async def test_commands_have_the_names_of_the_settings_on_slack(
         assert "/buch data" in helped.shown
         held = await trial.result_of(await world.slash(world.owner, channel, "/kurs", "show"))
         assert "course" in held.shown
-        old = await world.slash(ann, channel, "/ask", f"private {COVERED}")
-        assert COVERED_FACT in (await trial.result_of(old)).shown
-        assert "calls this command `/frag`" in old.messages[0].shown
-
-
-async def test_commands_of_an_older_manifest_work_and_name_the_new_ones(
-    one_course: Path, tmp_path: Path
-) -> None:
-    async with slack_bot.a_trial(one_course, tmp_path) as trial:
-        world, ann = trial.world, trial.user()
-        world.app.commands = OLD
-        channel = trial.channel(ann)
-        for command, text, new, shown in (
-            ("/help", "", "/glossator help", "How to ask"),
-            ("/sources", "", "/glossator sources", "Arden"),
-            ("/about", "", "/glossator about", "Course: Arden"),
-            ("/forget-me", "", "/glossator data", "Nothing is stored about you"),
-            ("/export-my-data", "", "/glossator data", "I have sent you the file"),
-        ):
-            told = await trial.result_of(await world.slash(ann, channel, command, text))
-            assert shown in told.shown
-            assert f"calls this command `{new}`." in told.shown
-        asked = await world.slash(ann, channel, "/help", "How do I ask a question?")
-        assert "From [1] " in (await trial.result_of(asked)).shown
-        assert "calls this command `/glossator help`." in asked.messages[0].shown
-        plain = await world.slash(world.owner, channel, "/course", "show")
-        assert "calls this command" not in (await trial.result_of(plain)).shown
 
 
 async def test_slack_refuses_what_is_no_subcommand(one_course: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
-from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.features.about import ABOUT_COMMANDS, AboutCommand, Facts, asked_here
 from adapters.intake.deadline import BackgroundWork
@@ -69,13 +68,6 @@ class About:
         """Show what is stored about the asker, with buttons that give it or delete it."""
         shown = self._my_data.shown(spot_of_command(body))
         await answer_command(self._unhurried, shown, ack, respond)
-
-    async def export(
-        self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
-    ) -> None:
-        """Send the asker all that is stored about them, in their direct messages."""
-        exported = self._my_data.exported(spot_of_command(body), client)
-        await answer_command(self._unhurried, exported, ack, respond)
 
     async def _shown(self, command: AboutCommand, spot: Spot) -> Json:
         try:

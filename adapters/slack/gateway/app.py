@@ -18,7 +18,6 @@ from adapters.features.command_names import CommandNames
 from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.about import About
 from adapters.slack.commands.actions import ButtonActions
-from adapters.slack.commands.former_commands import former_commands
 from adapters.slack.commands.home import Home
 from adapters.slack.commands.modals import EXPLAIN, EXPORT, FORGET_ME, MEANT, REASON
 from adapters.slack.commands.my_data import MyData
@@ -114,12 +113,10 @@ def bolt_app(
 
 
 def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
-    names, questions, staff = listeners.names, listeners.questions, listeners.staff
-    app.command(f"/{names.ask}")(questions.ask)
+    names = listeners.names
+    app.command(f"/{names.ask}")(listeners.questions.ask)
     app.command(f"/{names.glossator}")(listeners.commands.glossator)
-    app.command(f"/{names.course}")(staff.course)
-    for former, listener in former_commands(names, questions, listeners.commands, staff):
-        app.command(former)(listener)
+    app.command(f"/{names.course}")(listeners.staff.course)
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
     app.view(REASON)(listeners.clicks.reason_given)
