@@ -41,7 +41,7 @@ def names(connection: Connection) -> set[str]:
 def _row(table: Table, n: int) -> dict[str, Any]:
     numbers = count()
     return {
-        column.name: [{"collection": f"key-{n}", "format": 1, "chunks": n, "hidden": []}]
+        column.name: [{"collection": f"key-{n}", "format": 2, "chunks": n, "hidden": []}]
         if column.name == "segments"
         else None
         if column.nullable and n == ROWS - 1

@@ -130,7 +130,7 @@ async def _write_text(
         try:
             with writer.lines(text_member(collection)) as add:
                 documents = seen.documents.get(collection, [])
-                async for point in points.written(index, collection, documents, segment.format):
+                async for point in points.written(index, collection, documents):
                     add(point)
                     found += 1
         except VectorIndexError as error:

@@ -320,9 +320,6 @@ async def _check_edition(
     except ConfigurationError as error:
         return misconfigured("course", f"{name}: {error}")
     text = f"{name}: {counted(edition.chunks, 'chunk')}, embedded with {edition.embedding_model}"
-    # The handbook is no operator's to ingest, see above.
-    if edition.is_of_an_older_format and name != COURSE.course_id:
-        return warning("course", f"{text}, in an older format of the index: {again} again")
     wanted = meant_model(settings, tables, course_file, name)
     if wanted == edition.embedding_model:
         return Finding("course", text)

@@ -2,7 +2,6 @@
 
 from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -16,9 +15,9 @@ _BATCH = 256
 
 
 async def written(
-    index: VectorIndex, collection: str, documents: Sequence[UUID], form: int
+    index: VectorIndex, collection: str, documents: Sequence[UUID]
 ) -> AsyncIterator[dict[str, Any]]:
-    """Yield the points of documents of a collection, in the format that it is stored in.
+    """Yield the points of documents of a collection.
 
     Raises:
         VectorIndexError: when the index fails, or no longer holds the collection.
@@ -26,7 +25,7 @@ async def written(
     for start in range(0, len(documents), _DOCUMENTS):
         for point in await index.points(collection, documents[start : start + _DOCUMENTS]):
             yield {
-                "format": form,
+                "format": FORMAT,
                 "number": point.number,
                 "payload": to_payload(point),
                 "dense": b64encode(point.dense.astype("<f4").tobytes()).decode(),
@@ -44,8 +43,8 @@ async def fill(
         VectorIndexError: when the index fails, also by a format of a newer version.
         NoRoom: when its disk is full.
     """
-    form, points = _format_of(collection, lines)
-    await index.create(collection, dimensions, form)
+    points = _checked(collection, lines)
+    await index.create(collection, dimensions)
     count = 0
     for batch in _batches(points):
         await index.upsert(collection, batch)
@@ -54,15 +53,10 @@ async def fill(
     return count
 
 
-def _format_of(
-    collection: str, lines: Iterable[dict[str, Any]]
-) -> tuple[int, Iterator[dict[str, Any]]]:
-    """Return the format that the points are of, and all of them."""
-    rest = iter(lines)
-    first = next(rest, None)
-    form = FORMAT if first is None else first["format"]
-    check_format(collection, form)
-    return form, chain([] if first is None else [first], rest)
+def _checked(collection: str, lines: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        check_format(collection, line["format"])
+        yield line
 
 
 def _batches(lines: Iterable[dict[str, Any]]) -> Iterator[list[IndexedPoint]]:

@@ -44,7 +44,7 @@ def from_bytes(data: bytes, number: int) -> Vectors:
 def vectors_of(chunk: Chunk) -> Vectors | None:
     """Return a unit vector for each of the chunk's `sentences`, at no run of the model.
 
-    None in a course of an older format, and for a passage that is no stored chunk.
+    None for a passage that is no stored chunk.
     """
     if not chunk.sentence_vectors:
         return None

@@ -25,7 +25,7 @@ class SparseVector:
 
 NO_TERMS = SparseVector((), ())
 PointId = int | str | UUID
-"""A chunk's place in its collection, from 0; in a collection of format 1 its own id."""
+"""A chunk's place in its collection, from 0, in the types of the engines' clients."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -50,8 +50,6 @@ class Part:
     collection: str
     hidden: frozenset[UUID] = frozenset()
     """Documents that were replaced or removed since the collection was sealed."""
-    form: int = FORMAT
-    """The format that it is stored in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +58,8 @@ class SearchQuery:
 
     dense: Vectors
     """(dimensions,) float32 of unit length."""
-    sparse: SparseVector
-    """The question's words; in a collection of format 1 the engine weighs them by rarity."""
-    weighted: SparseVector = NO_TERMS
-    """The same words weighed by their rarity in the course, for all other collections."""
+    words: SparseVector
+    """The question's words, weighed by their rarity in the course."""
     section_ids: tuple[str, ...] = ()
     """Only chunks that lie in one of these sections; empty: the whole course."""
     document_id: UUID | None = None
@@ -89,11 +85,8 @@ class VectorIndex(Protocol):
     Every method raises VectorIndexError when the engine fails.
     """
 
-    async def create(self, collection: str, dimensions: int, form: int = FORMAT) -> None:
-        """Begin an empty collection; leftovers of an unsealed one by that name vanish.
-
-        `form`: the format that it is stored in, older only for an old backup.
-        """
+    async def create(self, collection: str, dimensions: int) -> None:
+        """Begin an empty collection; leftovers of an unsealed one by that name vanish."""
         ...
 
     async def upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:

@@ -11,12 +11,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from core.errors import VectorIndexError
-from core.index.base import FORMAT, IndexedPoint, PointId, SearchQuery, SparseVector
+from core.index.base import FORMAT, IndexedPoint, PointId, SparseVector
 from core.models import Chunk
 
-OLD_FORMAT = 1
-"""Chunks have no sentences, and are numbered by their own ids; words are weighed by the engine."""
-_READABLE = frozenset({OLD_FORMAT, FORMAT})
 DENSE, SPARSE = "dense", "sparse"
 DOCUMENT, SECTIONS, POSITION = "document_id", "section_ids", "chunk_index"
 _BLOCKS, _SENTENCES, _SENTENCE_VECTORS = "blocks", "sentences", "sentence_vectors"
@@ -56,7 +53,7 @@ def generation_of(collection: str) -> UUID | None:
 
 def check_format(collection: str, found: object) -> None:
     """Raise VectorIndexError when a collection was written in another format."""
-    if found not in _READABLE:
+    if found != FORMAT:
         raise VectorIndexError(
             f"Collection {collection} is stored in format {found}, and this version reads "
             f"format {FORMAT}: ingest the course again, or run the version that wrote it."
@@ -118,16 +115,6 @@ def to_point(
         sparse=sparse,
         number=stored_as if isinstance(stored_as, int) else 0,
     )
-
-
-def point_id(point: IndexedPoint, form: int) -> int | str:
-    """Return the id that a point is stored under."""
-    return str(point.chunk.chunk_id) if form == OLD_FORMAT else point.number
-
-
-def words_of(query: SearchQuery, form: int) -> SparseVector:
-    """Return the words to search for in a collection of a format."""
-    return query.sparse if form == OLD_FORMAT else query.weighted
 
 
 def in_reading_order(

@@ -79,7 +79,7 @@ class Chunk(Model):
     """In the order in which they begin; an ordered list, table, formula or code that fits
     is whole."""
     sentences: tuple[tuple[int, int], ...] = Field(default=(), exclude=True, repr=False)
-    """The spans of its sentences in `content_text`; none in a course of an older format."""
+    """The spans of its sentences in `content_text`; none in a passage that is no stored chunk."""
     sentence_vectors: bytes = Field(default=b"", exclude=True, repr=False)
     """One vector a sentence, see `core.embeddings.sentences`; empty: there are none."""
 

@@ -133,7 +133,7 @@ async def look_up(
         for question, dense in zip(batch, vectors, strict=True):
             sparse = opened.encoder.query(question.text)
             words = weighted(opened.terms, sparse)
-            query = SearchQuery(dense, sparse, words, limit=CANDIDATES)
+            query = SearchQuery(dense, words, limit=CANDIDATES)
             judging = Judging(BY_WORDS, term_weights(words), 0.0, CANDIDATES, 2 * CANDIDATES)
             ranking = await find(index, opened, query, judging)
             if ranking.scored:

@@ -10,18 +10,17 @@ import numpy as np
 from core.embeddings.base import Vectors
 from core.errors import VectorIndexError
 from core.index.base import Hits, PointId, SearchQuery, VectorIndex
-from core.index.outline import Outline, chapter_of, unit_of
+from core.index.outline import Outline
 from core.models import Chunk
 from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.evidence import visited
-from core.retrieval.ranking import Floats, Found, Numbers, RankedChunk, as_chunks, rank
+from core.retrieval.ranking import Found, RankedChunk, as_chunks, rank
 from core.retrieval.scoring import (
     USABLE,
     ScoredChunk,
     ScoreScale,
     leading,
     score_all,
-    terms_in,
 )
 
 _NEAREST = 3
@@ -72,28 +71,16 @@ async def find(
     """
     hits = await index.search(opened.parts, query)
     ids = [(part, stored_as) for part, one in enumerate(hits) for stored_as in one.ids]
-    if opened.outline is None:
-        read = await _read(index, opened, ids, range(len(ids)))
-        kept = [entry for entry in range(len(ids)) if entry in read]
-        ids, read = [ids[e] for e in kept], {n: read[e] for n, e in enumerate(kept)}
-        found = _of_chunks(list(read.values()), _picked(hits, kept))
-        order = rank(found)
-        files = [read[entry].source_file for entry in order.leaders.tolist()]
-        wanted = leading(order)
-        terms: Sequence[Sequence[int]] = [
-            terms_in(read[one.entry], opened.terms_of) for one in wanted
-        ]
-        scored = score_all(wanted, found, terms, judging.scale, judging.weights)
-    else:
-        found = _of_outline(opened, opened.outline, hits, query.dense)
-        order = rank(found)
-        files = [opened.outline.files[unit] for unit in found.units[order.leaders].tolist()]
-        wanted = leading(order)
-        worded = [one.entry for one in wanted if found.bm25[one.entry]]
-        terms_of = await _terms(index, opened, ids, worded)
-        terms = [terms_of.get(one.entry, ()) for one in wanted]
-        scored = score_all(wanted, found, terms, judging.scale, judging.weights)
-        scored, read = await _read_used(index, opened, ids, scored, judging)
+    outline = opened.outline
+    found = _of_outline(opened, outline, hits, query.dense)
+    order = rank(found)
+    files = [outline.files[unit] for unit in found.units[order.leaders].tolist()]
+    wanted = leading(order)
+    worded = [one.entry for one in wanted if found.bm25[one.entry]]
+    terms_of = await _terms(index, opened, ids, worded)
+    terms = [terms_of.get(one.entry, ()) for one in wanted]
+    scored = score_all(wanted, found, terms, judging.scale, judging.weights)
+    scored, read = await _read_used(index, opened, ids, scored, judging)
     taken = [one for one in scored if one.ranked.entry in read]
     return Ranking(
         scored,
@@ -191,30 +178,3 @@ def _of_outline(
         positions=outline.position[at].astype(np.intp),
         nearness=partial(outline.nearness, question),
     )
-
-
-def _of_chunks(chunks: Sequence[Chunk], scores: tuple[Floats, Floats]) -> Found:
-    """Return the same for chunks that were read, as in a course of an older format."""
-    order = sorted(range(len(chunks)), key=lambda n: chunks[n].document_id.int)
-    units: dict[object, int] = {}
-    chapters: dict[object, int] = {}
-    for n in order:
-        units.setdefault(unit_of(chunks[n]), len(units))
-        chapters.setdefault(chapter_of(chunks[n]), len(chapters))
-    return Found(
-        *scores,
-        units=_numbers(units[unit_of(chunk)] for chunk in chunks),
-        chapters=_numbers(chapters[chapter_of(chunk)] for chunk in chunks),
-        positions=_numbers(chunk.chunk_index for chunk in chunks),
-        nearness=lambda documents: np.full(len(documents), np.nan),
-    )
-
-
-def _numbers(values: Iterable[int]) -> Numbers:
-    return np.array(list(values), np.intp)
-
-
-def _picked(hits: Sequence[Hits], kept: Sequence[int]) -> tuple[Floats, Floats]:
-    places = np.array(kept, np.intp)
-    cosines = np.concatenate([one.cosines for one in hits])[places]
-    return cosines, np.concatenate([one.bm25 for one in hits])[places]

@@ -8,7 +8,6 @@ import numpy as np
 
 from core.index.base import VectorIndex
 from core.models import Chunk, RetrievedChunk
-from core.retrieval.editions.edition_reader import EditionReader
 from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import retrieved, whole
@@ -74,10 +73,7 @@ async def _around(
         for step in range(-FURTHEST, FURTHEST + 1)
         if step and 0 <= e.chunk.chunk_index + step < e.chunk.total_chunks
     }
-    if opened.outline is None:
-        found = await _scrolled(index, opened, {e.chunk.document_id: e.chunk for e in evidence})
-    else:
-        found = await _fetched(index, opened, wanted)
+    found = await _fetched(index, opened, wanted)
     places = {(chunk.document_id, chunk.chunk_index): chunk for chunk in found}
     return {place: places[place] for place in wanted if place in places}
 
@@ -86,7 +82,6 @@ async def _fetched(
     index: VectorIndex, opened: OpenEdition, wanted: dict[tuple[UUID, int], RetrievedChunk]
 ) -> list[Chunk]:
     """Return chunks by their places, whose numbers the outline knows."""
-    assert opened.outline is not None
     outline = opened.outline
     units: dict[str, list[int]] = {}
     for number, file in enumerate(outline.files):
@@ -107,16 +102,3 @@ async def _fetched(
             chunks = await index.fetch(part.collection, ids)
             found += opened.own(c for c in chunks if c.document_id not in part.hidden)
     return found
-
-
-async def _scrolled(
-    index: VectorIndex, opened: OpenEdition, documents: dict[UUID, RetrievedChunk]
-) -> list[Chunk]:
-    """Return all chunks of the documents that are not too long to be read as a whole."""
-    reader = EditionReader(index)
-    return [
-        chunk
-        for document_id, seed in documents.items()
-        if seed.total_chunks <= _LONGEST_SCROLLED
-        for chunk in opened.own(await reader.document(opened.edition, document_id))
-    ]

@@ -112,7 +112,7 @@ async def _one(
     wanted: Wanted,
 ) -> Searched:
     words = weighted(opened.terms, sparse)
-    query = SearchQuery(dense, sparse, words, wanted.section_ids, limit=CANDIDATES)
+    query = SearchQuery(dense, words, wanted.section_ids, limit=CANDIDATES)
     weights = term_weights(words)
     scale = opened.scale if dense.any() else BY_WORDS
     judging = Judging(scale, weights, wanted.threshold, wanted.top_k, wanted.most_documents)

@@ -60,8 +60,8 @@ class Edition:
         return frozenset(segment.collection for segment in self.segments)
 
     @property
-    def is_of_an_older_format(self) -> bool:
-        """Whether the course has to be ingested again for all that this version can do."""
+    def is_of_another_format(self) -> bool:
+        """Whether this version cannot read it, so that the course has to be ingested again."""
         return any(segment.format != FORMAT for segment in self.segments)
 
 

@@ -101,7 +101,7 @@ async def ask(services: Services, pages: int) -> Figures:
     for question in asked:
         dense = (await _timed(times, "embed", services.local.embed_passages([question])))[0]
         words = shelf.encoder.query(question)
-        query = SearchQuery(dense, words, weighted(shelf.terms, words))
+        query = SearchQuery(dense, weighted(shelf.terms, words))
         await _timed(times, "engine", _bare(engine, query))
         await _timed(times, "search", services.index.search(shelf.parts, query))
         await _timed(times, "retrieve", _retrieve(services, question))
@@ -130,7 +130,7 @@ async def _timed(times: dict[str, list[float]], what: str, work: Awaitable[Resul
 
 
 async def _bare(engine: BareEngine, query: SearchQuery) -> None:
-    engine.search(query.dense, query.weighted)
+    engine.search(query.dense, query.words)
 
 
 async def _retrieve(services: Services, question: str) -> object:

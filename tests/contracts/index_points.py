@@ -61,8 +61,7 @@ def question(text: str = "supply and demand", seed: int = 9, **changes: object) 
     """Return a question with a random dense vector."""
     dense, words = unit_vector(np.random.default_rng(seed)), ENCODER.query(text)
     rarity = tuple(STATISTICS.rarity(words.indices).tolist())
-    weighted = replace(words, values=rarity)
-    return SearchQuery(dense=dense, sparse=words, weighted=weighted, **changes)  # type: ignore[arg-type]
+    return SearchQuery(dense=dense, words=replace(words, values=rarity), **changes)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def expected_scores(
     points: Sequence[IndexedPoint], query: SearchQuery
 ) -> dict[UUID, tuple[float, float]]:
     """Return each chunk's cosine and BM25 weight, computed by the book."""
-    weights = dict(zip(query.weighted.indices, query.weighted.values, strict=True))
+    weights = dict(zip(query.words.indices, query.words.values, strict=True))
     scores = {}
     for point in points:
         terms = zip(point.sparse.indices, point.sparse.values, strict=True)

@@ -12,7 +12,6 @@ from qdrant_client import AsyncQdrantClient, models
 from core.errors import CollectionMissing, VectorIndexError
 from core.index.base import IndexedPoint, Part, SparseVector, VectorIndex
 from core.index.embedded.edge import EdgeIndex
-from core.index.points import OLD_FORMAT
 from core.index.server.qdrant import QdrantIndex
 from core.index.server.qdrant_connection import connect
 from tests.contracts.index_points import (
@@ -198,22 +197,6 @@ async def test_several_collections_are_searched_like_one(index: VectorIndex) -> 
     for chunk_id, candidate in apart.items():
         scores = (whole[chunk_id].cosine, whole[chunk_id].bm25)
         assert (candidate.cosine, candidate.bm25) == pytest.approx(scores, abs=1e-4)
-
-
-async def test_a_collection_of_the_older_format_is_searched_as_it_always_was(
-    index: VectorIndex,
-) -> None:
-    await index.create(NAME, DIMENSIONS, OLD_FORMAT)
-    await index.upsert(NAME, POINTS)
-    await index.seal(NAME, len(POINTS))
-    query = question("money bank profit")
-    found = by_id(await found_in(index, query, Part(NAME, form=OLD_FORMAT)))
-    assert set(found) == {point.chunk.chunk_id for point in POINTS}
-    for chunk_id, (cosine, bm25) in expected_scores(POINTS, query).items():
-        scores = (found[chunk_id].cosine, found[chunk_id].bm25)
-        assert scores == pytest.approx((cosine, bm25), abs=1e-4)
-    ids = [point.chunk.chunk_id for point in POINTS[:2]]
-    assert [c.chunk_id for c in await index.fetch(NAME, ids)] == ids
 
 
 @pytest.mark.costly

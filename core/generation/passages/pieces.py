@@ -131,7 +131,7 @@ def _parts(chunk: RetrievedChunk) -> list[tuple[int, int, str]]:
 def laid_out(chunk: RetrievedChunk, kinds: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of sentences and of whole blocks of some kinds, in order, apart, each once.
 
-    In a course of an older format, which knows no blocks, they are read off the text.
+    Of a passage that is no stored chunk, they are read off the text.
     """
     text = chunk.content_text
     spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)

@@ -236,7 +236,7 @@ async def _cosines(
 
     What the question leans on counts in it, but for a piece that the answer before showed.
 
-    In a course of an older format the pieces are embedded now.
+    The pieces of a passage that is no stored chunk are embedded now.
     """
     if not pieces:
         return []

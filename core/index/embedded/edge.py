@@ -12,7 +12,7 @@ from uuid import UUID
 from core.disk.space import is_want_of_room
 from core.disk.sync import sync
 from core.errors import CollectionMissing, IndexFull, VectorIndexError
-from core.index.base import FORMAT, Hits, IndexedPoint, Part, PointId, SearchQuery
+from core.index.base import Hits, IndexedPoint, Part, PointId, SearchQuery
 from core.index.embedded.edge_query import EngineQuery
 from core.index.embedded.marker import has_marker, is_whole
 from core.index.embedded.merging import best
@@ -54,9 +54,9 @@ class EdgeIndex:
         self._writer = ThreadPoolExecutor(1, "index-write")
         self._closed = False
 
-    async def create(self, collection: str, dimensions: int, form: int = FORMAT) -> None:
+    async def create(self, collection: str, dimensions: int) -> None:
         """Begin an empty collection; leftovers of an unsealed one by that name vanish."""
-        await self._write(self._create, collection, dimensions, form)
+        await self._write(self._create, collection, dimensions)
 
     async def upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
         """Store points; one with the id of another replaces it."""
@@ -148,17 +148,16 @@ class EdgeIndex:
 
     def _search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
         """Search with all parts held open, so that none is removed between the two passes."""
-
-        asked = {form: EngineQuery(query, form) for form in {part.form for part in parts}}
+        asked = EngineQuery(query)
 
         def search(shards: Sequence[Shard]) -> list[Hits]:
             if len(shards) < len(parts):
                 name = parts[len(shards)].collection
                 return self._open.read(name, lambda shard: search([*shards, shard]))
             pairs = list(zip(shards, parts, strict=True))
-            found = [shard.best(asked[part.form], part, query.limit) for shard, part in pairs]
+            found = [shard.best(asked, part, query.limit) for shard, part in pairs]
             return [
-                one.completed(*shard.scores(asked[part.form], one.without_dense, one.without_words))
+                one.completed(*shard.scores(asked, one.without_dense, one.without_words))
                 for (shard, part), one in zip(pairs, best(found, query.limit), strict=True)
             ]
 
@@ -174,17 +173,15 @@ class EdgeIndex:
 
     def _is_whole(self, collection: str, expected: int) -> bool:
         try:
-            if is_whole(self._root / collection, expected):
-                return True
-            return self._open.read(collection, Shard.count) == expected  # of an older version
+            return is_whole(self._root / collection, expected)
         except VectorIndexError:
             return False
 
-    def _create(self, collection: str, dimensions: int, form: int) -> None:
+    def _create(self, collection: str, dimensions: int) -> None:
         if (self._root / collection).exists():
             raise VectorIndexError(f"Collection {collection} is sealed; drop it first.")
         self._discard_building(collection)
-        self._building[collection] = Shard.create(self._unsealed(collection), dimensions, form)
+        self._building[collection] = Shard.create(self._unsealed(collection), dimensions)
 
     def _upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
         self._being_built(collection).upsert(points)

@@ -6,15 +6,15 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from core.index.base import PointId, SearchQuery
-from core.index.points import DENSE, DOCUMENT, SECTIONS, SPARSE, words_of
+from core.index.points import DENSE, DOCUMENT, SECTIONS, SPARSE
 
 
 class EngineQuery:
     """The two vectors of a question, and the filter that it is asked with."""
 
-    def __init__(self, query: SearchQuery, form: int) -> None:
-        """Take a question to collections of one format."""
-        words = words_of(query, form)
+    def __init__(self, query: SearchQuery) -> None:
+        """Take a question to the collections of a course."""
+        words = query.words
         self.dimensions = len(query.dense)
         self._dense = edge.Query.Nearest(query.dense.tolist(), using=DENSE)
         self._words = edge.Query.Nearest(

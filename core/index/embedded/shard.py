@@ -25,14 +25,12 @@ from core.index.embedded.marker import (
 from core.index.points import (
     DENSE,
     DOCUMENT,
-    OLD_FORMAT,
     POSITION,
     SECTIONS,
     SPARSE,
     check_count,
     check_dimensions,
     in_reading_order,
-    point_id,
     to_chunk,
     to_payload,
     to_point,
@@ -59,7 +57,7 @@ class Shard:
         self._remembering = threading.Lock()
 
     @classmethod
-    def create(cls, folder: Path, dimensions: int, form: int) -> Self:
+    def create(cls, folder: Path, dimensions: int) -> Self:
         """Return an empty shard in a new folder.
 
         Raises:
@@ -67,10 +65,10 @@ class Shard:
         """
         folder.mkdir(parents=True)
         check_index_room(folder, INDEX_RESERVE)
-        marker = Marker(dimensions, format=form)
+        marker = Marker(dimensions)
         write_marker(folder, marker)
         with engine_errors(folder):
-            engine = edge.EdgeShard.create(str(folder), _config(dimensions, form))
+            engine = edge.EdgeShard.create(str(folder), _config(dimensions))
             for field in (DOCUMENT, SECTIONS):
                 keyword = edge.PayloadSchemaType.Keyword
                 engine.update(edge.UpdateOperation.create_field_index(field, keyword))
@@ -104,8 +102,7 @@ class Shard:
             IndexFull: when the disk has no room for them; then none is stored.
         """
         check_index_room(self._folder, _growth(points) + INDEX_RESERVE)
-        form = self._marker.format
-        stored = [edge.Point(point_id(p, form), _vectors(p), to_payload(p)) for p in points]
+        stored = [edge.Point(p.number, _vectors(p), to_payload(p)) for p in points]
         with self._errors():
             self._engine.update(edge.UpdateOperation.upsert_points(stored))
 
@@ -261,15 +258,11 @@ def _stored(path: Path) -> int:
     return status.st_size if blocks is None else blocks * 512
 
 
-def _config(dimensions: int, form: int) -> edge.EdgeConfig:
+def _config(dimensions: int) -> edge.EdgeConfig:
     """Without a log of writes many processes can hold a sealed folder open at once."""
     return edge.EdgeConfig(
         vectors={DENSE: edge.EdgeVectorParams(dimensions, edge.Distance.Cosine)},
-        sparse_vectors={
-            SPARSE: edge.EdgeSparseVectorParams(
-                modifier=edge.Modifier.Idf if form == OLD_FORMAT else None
-            )
-        },
+        sparse_vectors={SPARSE: edge.EdgeSparseVectorParams()},
         max_search_threads=1,
         wal_enabled=False,
     )

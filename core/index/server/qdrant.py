@@ -15,7 +15,6 @@ from core.index.embedded.merging import Scores, best
 from core.index.points import (
     DENSE,
     DOCUMENT,
-    OLD_FORMAT,
     POSITION,
     SECTIONS,
     SPARSE,
@@ -26,7 +25,6 @@ from core.index.points import (
     in_reading_order,
     is_collection,
     to_chunk,
-    words_of,
 )
 from core.index.server.qdrant_connection import qdrant_errors
 from core.index.server.qdrant_forms import (
@@ -70,9 +68,8 @@ class QdrantIndex:
         self._replication_factor = replication_factor
         self._write_consistency_factor = write_consistency_factor
         self._dimensions: dict[str, int] = {}
-        self._building: dict[str, int] = {}
 
-    async def create(self, collection: str, dimensions: int, form: int = FORMAT) -> None:
+    async def create(self, collection: str, dimensions: int) -> None:
         """Begin an empty collection; leftovers of an unsealed one by that name vanish."""
         await self._refuse_sealed(collection)
         built = self._built(collection)
@@ -83,28 +80,22 @@ class QdrantIndex:
                 vectors_config={
                     DENSE: models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
                 },
-                sparse_vectors_config={
-                    SPARSE: models.SparseVectorParams(
-                        modifier=models.Modifier.IDF if form == OLD_FORMAT else None
-                    )
-                },
+                sparse_vectors_config={SPARSE: models.SparseVectorParams()},
                 shard_number=self._shard_number,
                 replication_factor=self._replication_factor,
                 write_consistency_factor=self._write_consistency_factor,
-                metadata={"format": form},
+                metadata={"format": FORMAT},
             )
             for field in (DOCUMENT, SECTIONS):
                 await self._client.create_payload_index(
                     built, field, models.PayloadSchemaType.KEYWORD
                 )
-        self._building[collection] = form
 
     async def upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
         """Store points; one with the id of another replaces it."""
         await self._refuse_sealed(collection)
-        form = self._building.get(collection, FORMAT)
         for start in range(0, len(points), _BATCH):
-            batch = [to_stored(point, form) for point in points[start : start + _BATCH]]
+            batch = [to_stored(point) for point in points[start : start + _BATCH]]
             with qdrant_errors():
                 await self._client.upsert(self._built(collection), batch, wait=True)
 
@@ -124,7 +115,6 @@ class QdrantIndex:
     async def drop(self, collection: str) -> None:
         """Remove the collection, sealed or not; its alias goes with it."""
         self._dimensions.pop(collection, None)
-        self._building.pop(collection, None)
         built = self._built(collection)
         with qdrant_errors():
             await self._client.delete_collection(built)
@@ -218,15 +208,14 @@ class QdrantIndex:
     async def _best(self, part: Part, query: SearchQuery) -> tuple[_Scored, _Scored]:
         dimensions = await self._open(part.collection)
         check_dimensions(part.collection, dimensions, len(query.dense))
-        only, words = to_filter(query, part.hidden), words_of(query, part.form)
+        only, words = to_filter(query, part.hidden), query.words
         requests = to_requests(query.dense, words, only, query.limit)
         by_dense, *by_words = await self._ask(part, requests)
         return by_dense, by_words[0] if by_words else []
 
     async def _completed(self, part: Part, query: SearchQuery, found: Scores) -> Hits:
         """Return the hits of a part with the scores that the first requests did not give."""
-        words = words_of(query, part.form)
-        requests = to_scoring(query.dense, words, found.without_dense, found.without_words)
+        requests = to_scoring(query.dense, query.words, found.without_dense, found.without_words)
         answers = await self._ask(part, requests)
         by_dense = answers[0] if found.without_dense else []
         return found.completed(by_dense, answers[-1] if found.without_words and answers else [])

@@ -8,7 +8,7 @@ from qdrant_client import models
 
 from core.embeddings.base import Vectors
 from core.index.base import NO_TERMS, IndexedPoint, PointId, SearchQuery, SparseVector
-from core.index.points import DENSE, DOCUMENT, SECTIONS, SPARSE, point_id, to_payload, to_point
+from core.index.points import DENSE, DOCUMENT, SECTIONS, SPARSE, to_payload, to_point
 from core.index.sparse import ascending
 
 
@@ -65,12 +65,12 @@ def _sparse(sparse: SparseVector) -> models.SparseVector:
     return models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
 
 
-def to_stored(point: IndexedPoint, form: int) -> models.PointStruct:
+def to_stored(point: IndexedPoint) -> models.PointStruct:
     """Return the point as it is sent; without terms it has no sparse vector."""
     vectors: dict[str, Any] = {DENSE: point.dense.tolist()}
     if point.sparse.indices:
         vectors[SPARSE] = _sparse(point.sparse)
-    return models.PointStruct(id=point_id(point, form), vector=vectors, payload=to_payload(point))
+    return models.PointStruct(id=point.number, vector=vectors, payload=to_payload(point))
 
 
 def from_record(record: models.Record) -> IndexedPoint:

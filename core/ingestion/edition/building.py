@@ -76,7 +76,7 @@ class Live:
     def is_of(self, embedding_model: str) -> bool:
         """Return whether what it holds can go on in an edition of today's format and a model."""
         edition = self.edition
-        return not edition.is_of_an_older_format and edition.embedding_model == embedding_model
+        return not edition.is_of_another_format and edition.embedding_model == embedding_model
 
 
 class EditionBuilder:

@@ -40,8 +40,8 @@ class OpenEdition:
     """The sentences of a chunk's text, remembered."""
     parts: tuple[Part, ...]
     """What is searched."""
-    outline: Outline | None
-    """Of all parts as of one; None in a course of an older format."""
+    outline: Outline
+    """Of all parts as of one."""
     speller: Speller
     starts: tuple[int, ...]
     """Where each part begins in the outline."""
@@ -61,9 +61,7 @@ class OpenEdition:
         """Return the shelf with nothing remembered yet."""
         remember = lru_cache(_CHUNKS_REMEMBERED)
         terms_of = lru_cache(_TEXTS_REMEMBERED)(encoder.terms)
-        joined = None
-        if all(outlines):
-            joined, starts = Outline.joined([Outline.from_bytes(data) for data in outlines])
+        joined, starts = Outline.joined([Outline.from_bytes(data) for data in outlines])
         return cls(
             course=course,
             edition=edition,
@@ -73,10 +71,10 @@ class OpenEdition:
             encoder=encoder,
             terms_of=terms_of,
             sentences_of=remember(partial(read_sentences, terms=terms_of)),
-            parts=tuple(Part(s.collection, s.hidden, s.format) for s in edition.segments),
+            parts=tuple(Part(s.collection, s.hidden) for s in edition.segments),
             outline=joined,
             speller=Speller(words, lambda word: is_word(word) or terms.knows(encoder.terms(word))),
-            starts=tuple(starts) if joined else (),
+            starts=tuple(starts),
         )
 
     @property

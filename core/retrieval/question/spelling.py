@@ -24,7 +24,7 @@ class Mended:
 
 
 class Speller:
-    """Knows a book's words; without any, as in a course of an older format, mends nothing."""
+    """Knows a book's words; without any, it mends nothing."""
 
     def __init__(self, words: Mapping[str, int], is_known: Callable[[str], bool]) -> None:
         """Take the words in lower case with their counts.

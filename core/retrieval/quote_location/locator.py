@@ -11,16 +11,13 @@ from core.embeddings.base import Vectors
 from core.errors import EmbeddingError
 from core.index.base import VectorIndex
 from core.models import Chunk, QuoteLocation, QuoteStatus, RetrievedChunk
-from core.retrieval.editions.edition_reader import EditionReader
 from core.retrieval.editions.open_edition import OpenEdition
-from core.retrieval.editions.recent import Recent
-from core.retrieval.quote_location.windows import ChunkWindow, documents_of, runs, windows
+from core.retrieval.quote_location.windows import ChunkWindow, documents_of, windows
 from core.retrieval.retrieval import retrieved
 
 if TYPE_CHECKING:
-    from core.retrieval.quote_location.matching import BookText, QuoteMatch
+    from core.retrieval.quote_location.matching import QuoteMatch
 
-_BOOKS_IN_MEMORY = 8
 _NEIGHBOURS = 1
 """Chunks before and after a quote that are read with it."""
 
@@ -37,15 +34,10 @@ class LocatedQuote:
 
 
 class QuoteLocator:
-    """Finds quotes in editions, by the index's own words: no text stays in memory.
-
-    An edition of an older format is read as a whole; the texts of the latest few stay.
-    """
+    """Finds quotes in editions, by the index's own words: no text stays in memory."""
 
     def __init__(self, index: VectorIndex) -> None:
         self._index = index
-        self._reader = EditionReader(index)
-        self._books: Recent[tuple[BookText, list[ChunkWindow]]] = Recent(_BOOKS_IN_MEMORY)
 
     async def locate(self, opened: OpenEdition, quote: str | None) -> LocatedQuote:
         """Return where a quote stands, and the chunks there.
@@ -86,26 +78,12 @@ class QuoteLocator:
         """
         from core.retrieval.quote_location.matching import BookText
 
-        if opened.outline is None:
-            book, found = await self._book(opened)
-            return await asyncio.to_thread(book.locate, quote), found
         found = await windows(self._index, opened, quote, None)
         match = await asyncio.to_thread(lambda: BookText(documents_of(found)).locate(quote))
         if match.document_id is None and (near := await _direction(opened, quote)) is not None:
             found = await windows(self._index, opened, quote, near)
             match = await asyncio.to_thread(lambda: BookText(documents_of(found)).locate(quote))
         return match, found
-
-    async def _book(self, opened: OpenEdition) -> "tuple[BookText, list[ChunkWindow]]":
-        """Return the edition's whole text, ready for quotes to be found in it."""
-        generation = opened.edition.generation
-        if (known := self._books.get(generation)) is not None:
-            return known
-        from core.retrieval.quote_location.matching import BookText
-
-        found = runs([chunk async for chunk in self._reader.scroll(opened.edition)])
-        book = await asyncio.to_thread(lambda: BookText(documents_of(found)))
-        return self._books.add(generation, (book, found))
 
 
 async def _direction(opened: OpenEdition, quote: str) -> Vectors | None:

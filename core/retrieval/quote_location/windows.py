@@ -49,7 +49,7 @@ async def windows(
     if direction is None and not words.indices:
         return []
     dense = np.zeros(opened.edition.dimensions, np.float32) if direction is None else direction
-    query = SearchQuery(dense, words, weighted(opened.terms, words), limit=_LIKELIEST)
+    query = SearchQuery(dense, weighted(opened.terms, words), limit=_LIKELIEST)
     hits = await index.search(opened.parts, query)
     score = [one.bm25 if direction is None else one.cosines for one in hits]
     entries = [

@@ -8,7 +8,6 @@ import pytest
 
 from core.models import RetrievalToolInput, RetrievedChunk
 from core.retrieval.evidence import Excerpt
-from core.retrieval.neighbours import widen
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from tests.library import COURSE, Library, open_library
@@ -87,15 +86,6 @@ async def test_no_neighbour_is_of_another_section_or_of_another_file(library: Li
 async def test_the_first_chunk_is_read_where_nothing_fits(library: Library) -> None:
     retriever, retrieval = await found(library, 5, 1)
     assert read(await retriever.widened(COURSE.course_id, retrieval, 10)) == [5]
-
-
-async def test_a_course_of_an_older_format_is_read_as_well(library: Library) -> None:
-    retriever, retrieval = await found(library, 5)
-    opened = replace(await retriever.opened(COURSE.course_id), outline=None)
-    wide = await widen(library.index, opened, retrieval.evidence, 100_000)
-    known = await retriever.widened(COURSE.course_id, retrieval, 100_000)
-    assert read(wide) == read(known)
-    assert len(wide) > 5
 
 
 async def test_a_section_that_was_asked_for_is_read_as_it_is(library: Library) -> None:
