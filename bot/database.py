@@ -12,11 +12,17 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.errors import ConfigurationError, StoreError
 from core.storage.database import create_engine, dispose, store_errors
 
-HEAD_REVISION = "0022"
+BASE_REVISION = "0100"
+"""The tables of 0.2.0, the first version that later ones bring up to date."""
+HEAD_REVISION = "0100"
 """The latest migration; revisions are numbered, so that an older code can tell a newer one."""
 _UNKNOWN_REVISION = (
     "The backup was made by a newer version of Glossator (its tables are of revision {revision}, "
     f"this version's of {HEAD_REVISION}): install that version, and restore with it."
+)
+_OUTDATED_BACKUP = (
+    "The backup was made by a version of Glossator from before 0.2.0, which this one cannot "
+    "restore: keep it, and ingest your courses into a new data folder."
 )
 _MIGRATION_LOCK = 7_310_034_211_005_531
 """Any number that no other application on the same PostgreSQL server locks."""
@@ -28,6 +34,8 @@ class SchemaState(StrEnum):
     CURRENT = "current"
     BEHIND = "behind"
     """`upgrade` helps; a database without tables counts as well."""
+    OUTDATED = "outdated"
+    """It is from before 0.2.0: no migration leads from there."""
     AHEAD = "ahead"
     """A newer version of the code has migrated it."""
     UNKNOWN = "unknown"
@@ -38,6 +46,12 @@ class SchemaState(StrEnum):
 
 WHAT_TO_DO = {
     SchemaState.BEHIND: "The database is not up to date: run 'glossator db upgrade'.",
+    SchemaState.OUTDATED: (
+        "The database is from before version 0.2.0, and cannot be brought up to date. Nothing was "
+        "changed. Copy the data folder to keep it, set GLOSSATOR_DATA_DIR to a new folder (and "
+        "GLOSSATOR_DATABASE__URL to an empty database, if you set one), and ingest the courses "
+        "again."
+    ),
     SchemaState.AHEAD: (
         "The database was made by a newer version of Glossator: install that version, or restore "
         "the backup made before its upgrade."
@@ -129,9 +143,15 @@ async def rebuild(engine: AsyncEngine, revision: str, fill: Callable[[Connection
 
 
 def has_revision(revision: str) -> bool:
-    """Return whether this version's migrations lead to a revision."""
+    """Return whether this version's migrations lead from a backup's revision to the latest.
+
+    Raises:
+        ConfigurationError: when the backup is from before 0.2.0.
+    """
     from alembic.script import ScriptDirectory
 
+    if _state(revision) is SchemaState.OUTDATED:
+        raise ConfigurationError(_OUTDATED_BACKUP)
     return revision in {one.revision for one in ScriptDirectory(_scripts()).walk_revisions()}
 
 
@@ -141,8 +161,8 @@ async def upgrade(engine: AsyncEngine) -> None:
     Creates the folder and file of a SQLite database.
 
     Raises:
-        ConfigurationError: when a newer version, or another application, made the schema, or
-            when there is no file yet, and none can be made.
+        ConfigurationError: when a newer version, one from before 0.2.0, or another application
+            made the schema, or when there is no file yet, and none can be made.
         StoreError: when the database fails; then it is as it was before.
     """
     await _migrate(engine, _upgrade)
@@ -217,6 +237,8 @@ def _state(revision: str | None) -> SchemaState:
         return SchemaState.BEHIND
     if not revision.isdecimal():
         return SchemaState.UNKNOWN
+    if revision < BASE_REVISION:
+        return SchemaState.OUTDATED
     return SchemaState.BEHIND if revision < HEAD_REVISION else SchemaState.AHEAD
 
 
@@ -228,12 +250,12 @@ def _alone(connection: Connection, work: Callable[[Connection], None]) -> None:
 
 def _upgrade(connection: Connection) -> None:
     state = _state_of(connection)
-    if state in {SchemaState.AHEAD, SchemaState.UNKNOWN, SchemaState.UNVERSIONED}:
-        raise ConfigurationError(WHAT_TO_DO[state])
     if state is SchemaState.BEHIND:
         _run_migrations(connection)
         if connection.dialect.name == "sqlite":
             _check_foreign_keys(connection)
+    elif state is not SchemaState.CURRENT:
+        raise ConfigurationError(WHAT_TO_DO[state])
 
 
 def _check_foreign_keys(connection: Connection) -> None:

@@ -118,9 +118,9 @@ async def _look(
         NotEmpty: when there is anything, and it is not to be replaced.
     """
     state = await check(engine)
-    if state in (SchemaState.AHEAD, SchemaState.UNKNOWN):
+    if state in (SchemaState.OUTDATED, SchemaState.AHEAD, SchemaState.UNKNOWN):
         raise ConfigurationError(
-            "The database that the settings name was made by a newer version of Glossator, or by "
+            "The database that the settings name was made by another version of Glossator, or by "
             "another application: set GLOSSATOR_DATABASE__URL to another."
         )
     if not force:

@@ -11,7 +11,7 @@ from core.disk.sync import sync
 from core.errors import ConfigurationError, NoRoom
 
 _RANDOM, _CHECK = 32, 16
-"""Bytes of a key: what was drawn, and a checksum of that. Keys of before have none."""
+"""Bytes of a key: what was drawn, and a checksum of that."""
 
 
 class KeyFileError(ConfigurationError):
@@ -58,8 +58,6 @@ def flaw(key: bytes) -> str | None:
     """Return what is wrong with the content of a key file, if anything."""
     if not key:
         return "is empty"
-    if len(key) == _RANDOM:
-        return None if any(key) else "holds nothing but zeros"
     if len(key) != _RANDOM + _CHECK:
         return f"is {len(key)} bytes long, where a key has {_RANDOM + _CHECK}"
     return None if key[_RANDOM:] == _check(key[:_RANDOM]) else "is damaged: its checksum is wrong"

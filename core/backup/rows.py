@@ -16,8 +16,6 @@ from core.tables import METADATA
 
 MOMENTARY: Final = frozenset({"closed_windows", "exchanges", "gateway_sessions", "leases"})
 """Tables whose rows are over within minutes: they are in no backup."""
-_FORMER: Final = frozenset({"install_states"})
-"""Tables that earlier versions had, and that a later migration drops."""
 _PAGE = 2_000
 _BATCH = 500
 
@@ -102,8 +100,8 @@ def is_filled(connection: Connection) -> bool:
 
 
 def drop_all(connection: Connection) -> None:
-    """Drop every table of any version of the program, and the record of its migrations."""
-    ours = {*METADATA.tables, *_FORMER, "alembic_version"}
+    """Drop every table of the program, and the record of its migrations."""
+    ours = {*METADATA.tables, "alembic_version"}
     there = sa.MetaData()
     # As they are there: those of an earlier version may be others, and refer to others.
     found = ours.intersection(sa.inspect(connection).get_table_names())

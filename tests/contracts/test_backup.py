@@ -353,32 +353,35 @@ async def test_a_backup_of_a_newer_version_is_refused(
     assert not elsewhere.data_dir.exists()
 
 
-async def test_a_backup_of_an_older_version_is_brought_up_to_date(
-    source: Settings, target: Settings, tmp_path: Path
+async def test_a_backup_from_before_0_2_0_is_refused_and_nothing_is_made(
+    source: Settings, elsewhere: Settings, tmp_path: Path
 ) -> None:
-    await within(source, every_table.fill)
     await backed_up(source, tmp_path / FILE)
-    old = create_engine(f"sqlite:///{tmp_path}/old.db")
-    await create_at(old, "0014")
-    async with old.connect() as connection:
-        known = await connection.run_sync(lambda db: set(inspect(db).get_table_names()))
-    await old.dispose()
-
-    def older(manifest: dict[str, Any]) -> None:
-        manifest["revision"] = "0014"  # the last one without exchanges between people
-        later = {"editions", "segments", "documents", "sections"}  # which had other columns then
-        manifest["tables"] = [t for t in manifest["tables"] if t["name"] in known - later]
-        manifest["editions"] = []
-
-    path = rewritten(tmp_path / FILE, older)
-    await restore(target, path, force=False)
-    async with opened(target) as services:
-        assert await check(services.engine) is SchemaState.CURRENT
-    assert len((await within(target, every_table.contents))["turns"]) == every_table.ROWS
-    assert HEAD_REVISION > "0014"
+    old = rewritten(tmp_path / FILE, lambda manifest: manifest.update(revision="0022"))
+    with pytest.raises(ConfigurationError, match=r"from before 0\.2\.0"):
+        await restore(elsewhere, old, force=False)
+    assert not elsewhere.data_dir.exists()
 
 
-@pytest.mark.parametrize("revision", ["0001", "0007", HEAD_REVISION])
+@pytest.mark.parametrize("force", [False, True])
+async def test_no_backup_replaces_a_database_from_before_0_2_0(
+    source: Settings, target: Settings, tmp_path: Path, force: bool
+) -> None:
+    await backed_up(source, tmp_path / FILE)
+    engine = create_engine(target.database_url)
+    await create_at(engine, HEAD_REVISION)
+    await engine.dispose()
+    await within(target, every_table.fill)
+    await within(
+        target, lambda db: db.execute(text("UPDATE alembic_version SET version_num='0022'"))
+    )
+    before = await within(target, every_table.contents)
+    with pytest.raises(ConfigurationError, match="another version of Glossator"):
+        await restore(target, tmp_path / FILE, force=force)
+    assert await within(target, every_table.contents) == before
+
+
+@pytest.mark.parametrize("revision", revisions())
 async def test_a_backup_is_restored_over_the_tables_of_any_version(
     source: Settings, target: Settings, tmp_path: Path, revision: str
 ) -> None:

@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -15,15 +14,12 @@ from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import bot.database
-from bot.database import HEAD_REVISION, SchemaState, check, is_current, upgrade
+from bot.database import BASE_REVISION, HEAD_REVISION, SchemaState, check, is_current, upgrade
 from core.errors import ConfigurationError, StoreError
 from core.models import Course
-from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.database import Base, create_engine
-from core.storage.sessions.store import SessionStore
-from tests.contracts.revisions import alembic_config, create_at
-from tests.samples import request, response_to
+from tests.contracts.revisions import alembic_config
 
 ROOT = Path(__file__).parents[2]
 UPGRADE = """
@@ -38,11 +34,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-COURSE = (
-    "INSERT INTO courses (course_id, title, base_url, language) "
-    "VALUES (:course_id, :title, :base_url, :language)"
-)
 
 
 @pytest.fixture
@@ -64,7 +55,8 @@ def test_the_head_revision_is_the_latest_migration() -> None:
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [HEAD_REVISION]
     numbers = sorted(script.revision for script in scripts.walk_revisions())
-    assert numbers == [f"{n:04}" for n in range(1, len(numbers) + 1)]
+    first = int(BASE_REVISION)
+    assert numbers == [f"{n:04}" for n in range(first, first + len(numbers))]
 
 
 def test_the_migrations_know_every_table_of_the_code() -> None:
@@ -110,24 +102,24 @@ async def test_upgrading_twice_changes_nothing(engine: AsyncEngine) -> None:
     assert await Catalogue(engine).course("algorithms") == course
 
 
-@pytest.mark.costly
-async def test_the_first_schema_is_brought_up_to_date_with_all_its_data(
-    empty: AsyncEngine,
+@pytest.mark.parametrize("revision", ["0001", "0022", "0099"])
+async def test_a_database_from_before_0_2_0_is_refused_with_what_to_do_and_kept(
+    engine: AsyncEngine, revision: str
 ) -> None:
-    await create_at(empty, "0001")
     course = Course(course_id="algorithms", title="Algorithms")
-    async with empty.begin() as connection:
-        await connection.execute(text(COURSE), course.model_dump())
-    sessions, question = SessionStore(empty), request()
-    turn = await sessions.remember(question, response_to(question, uuid4()))
-    assert await check(empty) is SchemaState.BEHIND
-    await upgrade(empty)
-    assert await check(empty) is SchemaState.CURRENT
-    assert await Catalogue(empty).course("algorithms") == course
-    assert await sessions.turn_of(question.request_id) == turn
-    budgets = TokenBudgets(empty, limits=TokenLimits(user_tokens=10))
-    await budgets.add("ann", "algorithms", query_tokens=9, response_tokens=1)
-    assert await budgets.exhausted("ann", "algorithms") is Scope.USER
+    await Catalogue(engine).save_course(course)
+    await set_revision(engine, revision)
+    assert await check(engine) is SchemaState.OUTDATED
+    for sentence in (
+        "from before version 0.2.0",
+        "Copy the data folder",
+        "ingest the courses again",
+    ):
+        with pytest.raises(ConfigurationError, match=sentence):
+            await upgrade(engine)
+    assert await Catalogue(engine).course("algorithms") == course
+    async with engine.connect() as connection:
+        assert await connection.scalar(text("SELECT version_num FROM alembic_version")) == revision
 
 
 @pytest.mark.costly

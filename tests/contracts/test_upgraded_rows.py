@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from sqlalchemy.types import TypeEngine
 
 from bot.database import is_current, upgrade
 from core.storage.catalogue import Catalogue
-from core.storage.channels.store import ChannelRules, ConversationRow, Conversations, Place
+from core.storage.channels.store import ChannelRules
 from core.storage.database import create_engine
 from core.storage.sessions.store import SessionStore
 from tests.contracts.revisions import create_at
@@ -105,20 +104,6 @@ async def test_every_conversation_is_read(upgraded: AsyncEngine, written: Rows) 
     assert "[deleted]" in {turn.user_input for turn in turns}
 
 
-async def test_how_sure_an_answer_was_is_read_as_of_its_place(
-    upgraded: AsyncEngine, written: Rows
-) -> None:
-    contents = [json.loads(row["content"]) for row in written["turns"] if row["content"]]
-    stored = {content["agent_response"]["query_id"]: content for content in contents}
-    sessions = SessionStore(upgraded)
-    for name, content in stored.items():
-        turn = await sessions.turn_of(UUID(name))
-        assert turn is not None
-        assert "located" not in content["agent_response"]
-        assert turn.agent_response.located == content["agent_response"]["confidence"]
-    assert stored
-
-
 async def test_what_staff_set_is_read(upgraded: AsyncEngine, written: Rows) -> None:
     rules = ChannelRules(upgraded)
     known = {course.course_id for course, _ in await Catalogue(upgraded).courses()}
@@ -131,20 +116,6 @@ async def test_what_staff_set_is_read(upgraded: AsyncEngine, written: Rows) -> N
         bound.add(found[row["place"]].course_id)
     assert bound == {"arden", "mill", None}
     assert {"arden", "mill"} <= known
-
-
-async def test_people_who_talked_to_each_other_have_paused_nothing(empty_database_url: str) -> None:
-    engine = create_engine(empty_database_url)
-    await create_at(engine, "0014")
-    silent = {"part": 0, "listening": False, "last_activity": datetime(2026, 3, 1, tzinfo=UTC)}
-    place = Place("discord", "w", "t1")
-    async with engine.begin() as connection:
-        await connection.execute(insert(ConversationRow).values(**asdict(place), **silent))
-    await upgrade(engine)
-    found = await Conversations(engine).get(place)
-    await engine.dispose()
-    assert found is not None
-    assert found.listening
 
 
 async def test_what_waited_can_be_answered(upgraded: AsyncEngine) -> None:

@@ -1,4 +1,4 @@
-"""Makes the installation that a commit's program leaves behind, and keeps it as a fixture."""
+"""Makes the installation that a version's program leaves behind, and keeps it as a fixture."""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from tests.command_line import ROOT, CommandLine, Finished
 from tests.upgrade import courses
-from tests.upgrade.fixture import FIRST, pack, path_of
+from tests.upgrade.fixture import pack, path_of
 from tests.upgrade.installation import Bot, Written
 from tests.upgrade.people import populate
 from tests.upgrade.story import Town, live
@@ -45,10 +45,19 @@ class Program:
         archive = ("git", "-C", str(ROOT), "archive", commit)
         packed = subprocess.run(archive, check=True, capture_output=True).stdout
         subprocess.run(("tar", "-x", "-C", str(folder)), input=packed, check=True)
+        for page in (folder / "docs").rglob("*.md"):
+            if page.name != "index.md":  # a handbook of one page: the installation stays small
+                page.unlink()
         if _required(folder) == _required(ROOT):
             return cls(folder, sys.executable)
         subprocess.run(("make", "-C", str(folder), "install"), check=True)
         return cls(folder, str(folder / ".venv" / "bin" / "python"))
+
+    @property
+    def version(self) -> str:
+        """As it calls itself."""
+        told = (self.folder / "bot" / "__init__.py").read_text(encoding="utf-8")
+        return told.split('__version__ = "')[1].split('"')[0]
 
     @property
     def example(self) -> str:
@@ -65,27 +74,17 @@ def _required(folder: Path) -> dict[str, bytes]:
     return {name: (folder / _REQUIREMENTS / name).read_bytes() for name in names}
 
 
-def hash_of(commit: str) -> str:
-    """Return the short hash of a commit, as fixtures are named after it.
-
-    Raises:
-        subprocess.CalledProcessError: when there is no such commit.
-    """
-    asked = ("git", "-C", str(ROOT), "rev-parse", "--short=7", commit)
-    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build a fixture as the arguments say, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.upgrade.build", description=_ABOUT)
-    parser.add_argument("commit", nargs="?", default=FIRST, help=f"a commit; default: {FIRST}")
+    parser.add_argument("commit", nargs="?", default="HEAD", help="a commit; default: HEAD")
     parser.add_argument("--into", type=Path, help="the archive; default: where the tests look")
     asked = parser.parse_args(arguments)
-    commit = hash_of(asked.commit)
-    archive = asked.into or path_of(commit)
     with TemporaryDirectory(prefix="glossator-upgrade-") as name:
+        program = Program.of(asked.commit, Path(name) / "program")
+        archive = asked.into or path_of(program.version)
         folder = Path(name) / "installation"
-        build(Program.of(commit, Path(name) / "program"), folder)
+        build(program, folder)
         pack(folder, archive)
     print(f"{archive}: {archive.stat().st_size // 1000} kB", file=sys.stderr)
     return 0
@@ -108,6 +107,8 @@ def build(program: Program, folder: Path) -> None:
     shell = program.shell(folder)
     for course in courses.BOOKS:
         _done(shell.run("ingest", "--course", course, timeout=_LONG))
+        for tenant in worlds.tenants:
+            _done(shell.run("courses", "grant", course, tenant))
     for asked in _ASKED_THERE:
         answer = shell.run(
             *("ask", "--course", "arden", "--session", SESSION, asked.text), timeout=_LONG

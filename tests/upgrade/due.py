@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.command_line import CommandLine
+from tests.upgrade.worlds import Worlds
 
 
 @dataclass(frozen=True)
@@ -27,37 +28,17 @@ RENAMED: tuple[Renamed, ...] = ()
 """In the order in which they are found."""
 INGEST_AGAIN: Mapping[str, str] = {}
 """What `glossator doctor` fails with for a course that has to be ingested again, by its id."""
-WARNED_BEFORE: Collection[str] = (
-    "sqlite, its tables are those of an earlier version: make a backup, run "
-    "'glossator db upgrade', then 'glossator doctor' again for what is to be done after that",
-)
-"""What `glossator doctor` warns of before the tables are upgraded."""
-NOT_ACCOUNTED: Mapping[str, str] = {
-    course: f"{course}: which files were left out is not known, since an earlier version ingested "
-    "it: run 'glossator ingest' for it again."
-    for course in ("arden", "mill")
-}
-"""What it warns of after that until a course is ingested again, by its id."""
-OLDER_FORMAT = {
-    course: f"{course}: {chunks} chunks, embedded with all-MiniLM-L6-v2, in an older format of the "
-    f"index: run 'glossator ingest' for the course {course} again"
-    for course, chunks in (("arden", 6), ("mill", 4))
-}
-"""What it warns of until the index has all that this version keeps of a book."""
-UNNAMED = (
-    "{tenants}: channels are set up there, and no staff are named, so that only the admins may "
-    "change them: an admin names staff with '/course staff add', or you in the course file."
-)
-"""What it warns of after that until staff are named, who were staff by their permissions."""
-WARNED: Collection[str] = (
-    *OLDER_FORMAT.values(),
-    *NOT_ACCOUNTED.values(),
-    UNNAMED.format(
-        tenants="discord:1574480019223216130, discord:1574480019244187650, slack:T0000000001, "
-        "slack:T0000000008"
-    ),
-)
-"""All that it warns of after that."""
+WARNED_BEFORE: Collection[str] = ()
+"""What `glossator doctor` warns of before the tables are upgraded, and no longer after that."""
+
+
+def warned(worlds: Worlds) -> list[str]:
+    """Return all that it warns of after that: staff by their permissions are not named."""
+    return [
+        f"{', '.join(worlds.tenants)}: channels are set up there, and no staff are named, so "
+        "that only the admins may change them: an admin names staff with '/course staff add', or "
+        "you in the course file."
+    ]
 
 
 def rewrite(shell: CommandLine, rows: Sequence[Renamed] = RENAMED) -> None:

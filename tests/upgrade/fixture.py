@@ -1,4 +1,4 @@
-"""Installations as earlier versions left them: how one is packed, and unpacked."""
+"""Installations as versions left them: how one is packed, and unpacked."""
 
 import os
 import subprocess
@@ -6,15 +6,15 @@ import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FIRST = "8d99dd9"
-"""The commit whose installation is upgraded."""
+FIRST = "0.2.0"
+"""The version whose installation is upgraded: upgrades are promised from it on."""
 _LEFT_OUT = ("models", "bot.log", "locks")
 """What the program makes again at once, and what it said."""
 
 
-def path_of(commit: str) -> Path:
-    """Return where the installation of a commit is kept."""
-    return HERE / f"installation-{commit}.tar.xz"
+def path_of(version: str) -> Path:
+    """Return where the installation of a version is kept."""
+    return HERE / f"installation-{version}.tar.xz"
 
 
 def pack(folder: Path, archive: Path) -> None:
@@ -25,7 +25,7 @@ def pack(folder: Path, archive: Path) -> None:
     subprocess.run(command, check=True, env={**os.environ, "XZ_OPT": "-9e"})
 
 
-def unpack(commit: str, folder: Path) -> None:
-    """Put the installation of a commit into a folder, with its times, rights and holes."""
-    with tarfile.open(path_of(commit)) as packed:
+def unpack(version: str, folder: Path) -> None:
+    """Put the installation of a version into a folder, with its times, rights and holes."""
+    with tarfile.open(path_of(version)) as packed:
         packed.extractall(folder, filter="tar")

@@ -116,7 +116,6 @@ class Written:
             "GLOSSATOR_LOG_LEVEL": "INFO",
             "GLOSSATOR_GENERATOR": "extractive",
             "GLOSSATOR_BUDGET__USER_TOKENS": "100000",
-            "GLOSSATOR_GEMINI__PRICES": '{"gemini-3.5-flash-lite": [0.3, 2.5]}',
             "GLOSSATOR_INGEST__ALLOWED_HOSTS": '["wiki.example.org"]',
             "GLOSSATOR_DISCORD__TOKEN": worlds.discord.application.token,
             "GLOSSATOR_SLACK__APP_TOKEN": app.app_token,

@@ -193,13 +193,13 @@ async def _ask_on_discord(on: OnDiscord) -> None:
     assert courses.STORM.fact in (await on.trial.result_of(private)).text
     await on.ask("pia", "wharf", courses.STORM)
     await on.ask("pia", "quay", courses.POND)
-    await on.go_on("cleo", other.channel, courses.EELS)
+    await on.trial.ask(on.person("cleo"), other.channel, courses.EELS.text)
     await _forget(on, on.person("cleo"))
 
 
 async def _forget(on: OnDiscord, cleo: discord.User) -> None:
     """Let a person have everything deleted that is stored about them."""
-    shown = await on.world.slash(cleo, on.room("arden-questions"), "forget-me")
+    shown = await on.world.slash(cleo, on.room("arden-questions"), "glossator data")
     await shown.response(PATIENCE)
     original = shown.original
     assert original is not None
@@ -214,7 +214,9 @@ async def _ask_on_slack(on: OnSlack) -> None:
     await on.go_on("ben", first, courses.BOAT)
     await on.trial.result_of(await on.vote("ann", first, "positive"))
     await on.ask("ben", "mill-questions", courses.FLOATS)
-    await on.trial.answer_to(await on.say("ann", on.room("unset"), courses.WICK))
+    unset, ann = on.room("unset"), on.person("ann")
+    await on.say("ann", unset, courses.WICK)
+    await on.trial.until(lambda: on.trial.from_bot(unset, ann) or None, "a refusal")
     await on.say("ann", on.room("lounge"), Question("anyone here?", ""))
     await on.ask("pia", "wharf", courses.STORM)
     await on.ask("pia", "quay", courses.POND)
@@ -228,7 +230,7 @@ async def _leave_waiting(town: Town) -> None:
     for method in _POSTS:
         town.slack.trial.server.faults.api(slack.Slow(NEVER), method, times=None)
     dan, room = town.discord.person("dan"), town.discord.room("arden-questions")
-    for asked in (courses.CLOCKWORK, courses.STORM):
+    for asked in (courses.CLOCKWORK, courses.BELL):
         mention = town.discord.trial.mention
         await town.discord.world.say(dan, room, f"{mention} {asked.text}")
     await town.slack.say("emma", town.slack.room("mill-questions"), courses.EELS)

@@ -54,9 +54,14 @@ class Worlds:
         for on_slack in worlds.slack.messages:
             on_slack.at = 0.0
         worlds.slack.app.request_url = None
-        worlds.slack.app.is_agent = True  # as it has to be by now
         _pass_over_ids(worlds.slack)
         return worlds
+
+    @property
+    def tenants(self) -> list[str]:
+        """The names of all guilds and workspaces, as the command line writes them."""
+        guilds = [f"discord:{guild}" for guild in self.discord.guilds]
+        return sorted([*guilds, *(f"slack:{name}" for name in self.slack.workspaces)])
 
     def keep(self, folder: Path) -> None:
         """Write down all people, places and messages."""

@@ -97,9 +97,7 @@ def turn_from(row: TurnRow) -> ConversationTurn:
     """
     content = row.content or content_of(FORGOTTEN_TEXT, _forgotten_response(row))
     try:
-        response = AgentResponse.model_validate(
-            _with_place(content["agent_response"]), context=STORED
-        )
+        response = AgentResponse.model_validate(content["agent_response"], context=STORED)
         return turn_with(
             response,
             turn_number=row.turn_number,
@@ -109,17 +107,12 @@ def turn_from(row: TurnRow) -> ConversationTurn:
             timestamp=row.timestamp,
             user_input=content["user_input"],
             selected_text=content["selected_text"],
-            section_filter=content.get("section_filter"),  # none in turns of older versions
+            section_filter=content["section_filter"],
         )
     except ValidationError as error:
         wrong = "; ".join(f"{e['loc']}: {e['type']}" for e in error.errors(include_input=False))
         # Without the cause, whose text quotes what the student wrote.
         raise StoreError(f"turn {row.request_id} cannot be read: {wrong}") from None
-
-
-def _with_place(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored answer that tells of its place, of which older ones say as `confidence`."""
-    return {"located": stored.get("confidence", 0.0), **stored}
 
 
 def turn_with(response: AgentResponse, **fields: Any) -> ConversationTurn:

@@ -260,7 +260,11 @@ def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) 
 @pytest.mark.costly
 def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> None:
     glossator.here("db", "upgrade")
-    for revision, words in (("9999", "newer version"), ("abcdef", "another application")):
+    for revision, words in (
+        ("9999", "newer version"),
+        ("0022", "from before version 0.2.0"),
+        ("abcdef", "another application"),
+    ):
         with sqlite3.connect(glossator.data / "glossator.db") as database:
             database.execute("UPDATE alembic_version SET version_num = ?", [revision])
         database.close()

@@ -31,6 +31,7 @@ def test_doctor_says_which_workspaces_have_to_install_the_app_again(moved: Comma
     assert moved.here("db", "upgrade").code == 0
     assert "were sealed" not in moved.here("doctor").out
     (moved.data / "encryption.key").unlink()
+    assert moved.here("db", "forget-key", "encryption").code == 0
     done = moved.here("doctor")
     assert done.code == 78
     assert (
