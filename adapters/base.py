@@ -255,6 +255,10 @@ class ChatAdapter(Protocol):
         ...
 
 
+class SteppedDown(Exception):
+    """A platform left its connection to other processes; built anew, it stands by for it."""
+
+
 class ChatPlatform(ChatAdapter, Protocol):
     """A chat adapter with its connection."""
 
@@ -313,6 +317,7 @@ class ChatPlatform(ChatAdapter, Protocol):
 
         Raises:
             ConfigurationError: when the platform refuses our credentials.
+            SteppedDown: when another process does this now.
         """
         ...
 

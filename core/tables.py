@@ -18,7 +18,6 @@ import core.storage.channels.exchanges
 import core.storage.channels.panels
 import core.storage.channels.store
 import core.storage.feedback
-import core.storage.gateway_sessions
 import core.storage.ingest_accounts
 import core.storage.installations.store
 import core.storage.key_ids

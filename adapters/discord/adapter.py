@@ -24,11 +24,8 @@ from adapters.discord.commands.my_data import ExportMyData, ForgetMe, MyData
 from adapters.discord.commands.questions import Questions
 from adapters.discord.commands.staff import CourseCommands
 from adapters.discord.commands.translator import CatalogueTranslator
-from adapters.discord.gateway.bootstrap import patiently
-from adapters.discord.gateway.client import Client, connect, point_at
-from adapters.discord.gateway.session_notes import Store
-from adapters.discord.gateway.sessions import ResumedSessions
-from adapters.discord.gateway.shard_liveness import ShardLiveness
+from adapters.discord.gateway.client import Client, point_at
+from adapters.discord.gateway.holding import GatewayHolder, ShardLiveness, patiently
 from adapters.discord.gateway.shared_rate_limits import shared_limits
 from adapters.discord.greeter import Greeter
 from adapters.discord.inbound import PLATFORM, message_key, position_of
@@ -78,10 +75,9 @@ class DiscordAdapter:
         cogs: tuple[Questions, CourseCommands, About],
         wake: Callable[[], None],
         closed: RateLimitWindows,
+        leases: Leases,
         shards: int | None = None,
-        leases: Leases | None = None,
         clock: PlatformClock | None = None,
-        sessions: Store | None = None,
         meter: Meter = NO_METER,
     ) -> None:
         """Prepare a client; nothing is connected yet.
@@ -92,9 +88,9 @@ class DiscordAdapter:
             message_content: Whether messages without a mention can be read.
             wake: Tells the worker that there is something to do.
             closed: The rate limits of which other processes know.
-            shards: As of `Client`, like `leases`.
+            leases: Keep the gateway for one of the bot's processes.
+            shards: How many connections there are; None: as many as Discord recommends.
             clock: Discord's, which the desk knows, too.
-            sessions: Where the gateway's sessions are kept; none: they are not.
         """
         if api_url is not None:
             point_at(api_url)
@@ -114,28 +110,20 @@ class DiscordAdapter:
             message_content=message_content,
             prepare=self._prepare,
             watch=shared_limits(closed, self._clock),
-            shards=shards,
-            leases=leases,
             meter=meter,
         )
-        if sessions is not None:
-            kept = ResumedSessions(sessions, self._intake, self._client.unreadable, meter)
-            self._client.gateway.sessions = kept
+        self._hearing = ShardLiveness()
+        self._holder = GatewayHolder(self._client, leases, self._hearing, shards=shards)
         self._rest = Rest(self._client, lambda: None)
         self._messages = MessageIntake(
             self._client, self._rest, desk, self._intake, self._clock, lambda: self._me
         )
         self._look_back = Backfill(self._client, self._rest, cursors, self, self._clock)
-        self._hearing = ShardLiveness()
         self._catching_up = set[asyncio.Task[Any]]()
 
     async def run(self) -> None:
-        """Stay connected until `close`.
-
-        Raises:
-            ConfigurationError: when the token or an intent is refused.
-        """
-        await connect(self._client, self._token)
+        """Stand by, or stay connected, until `close`; raises as `GatewayHolder.run` does."""
+        await self._holder.run(self._token)
 
     async def close(self) -> None:
         """Disconnect; what is being taken in is finished before.
@@ -157,9 +145,8 @@ class DiscordAdapter:
         return self._client.user is not None
 
     async def is_connected(self) -> bool:
-        """Return whether every shard that is this process's, if any, hears what is said."""
-        gateway = self._client.gateway
-        return gateway.is_certain and self._hearing.is_whole(gateway.running)
+        """Return whether what people write is heard, by this process or by one that it knows."""
+        return self._holder.is_whole
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
@@ -289,10 +276,6 @@ class DiscordAdapter:
         """Take note that a shard hears nothing at the moment."""
         self._hearing.lost(shard_id)
 
-    async def released(self, shard_id: int) -> None:
-        """Take note that another process hears for a shard."""
-        self._hearing.released(shard_id)
-
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
         """Look for what was said while the bot was away."""
         if resumed:
@@ -310,7 +293,7 @@ class DiscordAdapter:
             await self._note(shard_id, discord.utils.utcnow())
 
     async def _note(self, shard_id: int, moment: datetime) -> None:
-        if not self._client.gateway.is_certain or not self._hearing.is_to_be_noted(shard_id):
+        if not self._holder.is_certain or not self._hearing.is_to_be_noted(shard_id):
             return
         try:
             await self._cursors.note(self._shard(shard_id), self._clock.theirs(moment))
@@ -350,10 +333,8 @@ class DiscordAdapter:
         )
         for cog in self._cogs:
             await client.add_cog(cog)
-        questions = self._cogs[0]
-        client.tree.add_command(questions.menu)
+        client.tree.add_command(self._cogs[0].menu)
         client.tree.add_command(self._cogs[1].menu)
-        client.asking = questions.ask.name
         for command in client.tree.get_commands():
             if command.allowed_contexts is None:  # else Discord offers it among friends, too
                 command.allowed_contexts = discord.app_commands.AppCommandContext(

@@ -6,8 +6,7 @@ from typing import Any
 import aiohttp
 import discord
 
-from adapters.discord.gateway.dispatch import HISTORY
-from adapters.discord.gateway.salvage import NOBODY
+from adapters.discord.gateway.odd_events import HISTORY, readable_member
 from adapters.discord.inbound import KnownSurroundings, where
 from adapters.discord.raw_message import RawMessage, snowflake
 from adapters.intake.unreadable import Unreadable
@@ -52,7 +51,7 @@ async def places_of(
     """Return the places around a channel, as `ChatPlatform.places_of` does."""
     channel_id = int(channel)
     known: Any = client.get_channel(channel_id)
-    if known is None:  # as one of a server whose events another process gets
+    if known is None:  # as in a process that stands by
         known = await _fetched(client, unreadable, channel_id)
     return where(known, int(workspace), channel_id).places
 
@@ -62,9 +61,7 @@ def _member(message: RawMessage, guild: discord.Guild) -> discord.Member | None:
     roles = message.member.get("roles")
     if not isinstance(roles, list):
         return None
-    known = [str(role) for role in map(snowflake, roles) if role is not None]
-    data: Any = {"user": {**NOBODY, "id": str(message.author.id)}, "roles": known, "flags": 0}
-    return discord.Member(data=data, guild=guild, state=guild._state)
+    return readable_member(guild, message.author.id, filter(None, map(snowflake, roles)))
 
 
 async def _fetched(client: discord.Client, unreadable: Unreadable, channel_id: int) -> object:

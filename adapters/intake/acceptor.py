@@ -55,10 +55,6 @@ class Acceptor:
         """How many events the database does not have yet."""
         return len(self._tasks)
 
-    def waits_since(self) -> float | None:
-        """Return since when the oldest event waits, by the loop's clock; None: none waits."""
-        return next(iter(self._tasks.values()), None)
-
     def begin(
         self, place: Hashable, accept: Accepting, *, missed: bool = False
     ) -> "asyncio.Task[Received | None]":

@@ -7,8 +7,7 @@ from bot.platforms.discord import DiscordSettings
 from bot.platforms.services import ChatServices
 from core.errors import ConfigurationError
 from core.i18n import Message
-from core.storage.gateway_sessions import GatewaySessions
-from core.storage.leases import Leases
+from core.storage.leases import leases_of
 from core.storage.rate_limit_windows import RateLimitWindows
 
 if TYPE_CHECKING:
@@ -75,16 +74,8 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         wake=chats.wake,
         closed=RateLimitWindows(chats.opened.engine),
         shards=settings.shards,
-        leases=_leases(chats),
+        leases=leases_of(chats.holding, uuid4().hex, chats.opened.settings.inbox.lease),
         clock=chats.clocks["discord"],
         context=chats.question_context(),
-        sessions=GatewaySessions(chats.opened.engine),
         meter=chats.meter,
     )
-
-
-def _leases(chats: ChatServices) -> Leases | None:
-    """Return what splits the shards between processes; a file is meant for one bot."""
-    if chats.holding.dialect.name == "sqlite":
-        return None
-    return Leases(chats.holding, uuid4().hex, chats.opened.settings.inbox.lease)

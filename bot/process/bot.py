@@ -19,7 +19,7 @@ from adapters.access.standing import StaffStanding
 from adapters.access.whereabouts import Whereabouts
 from adapters.attention.attention import Attention
 from adapters.attention.deciding import Deciding
-from adapters.base import ChatPlatform
+from adapters.base import ChatPlatform, SteppedDown
 from adapters.delivery.janitor import Janitor
 from adapters.delivery.waiting import WaitingNotices
 from adapters.delivery.worker import Worker
@@ -245,13 +245,19 @@ class Bot:
 
     async def _run(self, name: str) -> None:
         """Run a platform until it is closed; one that fails is built again for its next start."""
-        platform = self._platforms[name]
-        try:
-            await platform.run()
-        except Exception:
-            await _close(platform)
-            self._platforms[name] = self._build[name]()
-            raise
+        while True:
+            try:
+                await self._platforms[name].run()
+                return
+            except SteppedDown:
+                await self._build_again(name)
+            except Exception:
+                await self._build_again(name)
+                raise
+
+    async def _build_again(self, name: str) -> None:
+        await _close(self._platforms[name])
+        self._platforms[name] = self._build[name]()
 
 
 async def _close(platform: ChatPlatform) -> None:

@@ -14,7 +14,7 @@ from core.backup.manifest import BackedUpTable
 from core.storage.database import UtcDateTime
 from core.tables import METADATA
 
-MOMENTARY: Final = frozenset({"closed_windows", "exchanges", "gateway_sessions", "leases"})
+MOMENTARY: Final = frozenset({"closed_windows", "exchanges", "leases"})
 """Tables whose rows are over within minutes: they are in no backup."""
 _PAGE = 2_000
 _BATCH = 500

@@ -35,11 +35,6 @@ HEALED = Measure("events_healed", "Events looked after by the janitor.", ("platf
 BACKFILLED = Measure(
     "events_backfilled", "Events that were missed while not connected, and found.", ("platform",)
 )
-SESSION_GAPS = Measure(
-    "session_gaps",
-    "Times in which nobody listened, of which the platform could not tell everything later.",
-    ("platform", "reason"),
-)
 UNREADABLE = Measure(
     "events_unreadable",
     "Events that could not be read, and were passed over.",
@@ -57,7 +52,6 @@ COUNTED = (
     AMBIGUOUS,
     HEALED,
     BACKFILLED,
-    SESSION_GAPS,
     UNREADABLE,
     RESTARTED,
     ANSWERED,

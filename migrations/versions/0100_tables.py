@@ -428,18 +428,6 @@ def _create_inbox() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_leases")),
     )
     op.create_table(
-        "gateway_sessions",
-        sa.Column("session_id", sa.Text(), nullable=False),
-        sa.Column("bot", sa.Text(), nullable=False),
-        sa.Column("shard", sa.Integer(), nullable=False),
-        sa.Column("shards", sa.Integer(), nullable=False),
-        sa.Column("holder", sa.Text(), nullable=False),
-        sa.Column("url", sa.Text(), nullable=False),
-        sa.Column("sequence", sa.BigInteger(), nullable=False),
-        sa.Column("noted_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("session_id", name=op.f("pk_gateway_sessions")),
-    )
-    op.create_table(
         "installations",
         sa.Column("platform", sa.Text(), nullable=False),
         sa.Column("place", sa.Text(), nullable=False),

@@ -4,13 +4,12 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.chaos import server_outages, toxics
-from tests.chaos.event_streams import EventStreams
 from tests.chaos.fleet import Fleet
 from tests.chaos.ground import LEASE, Ground
 from tests.chaos.happenings.poison import Poison
@@ -91,19 +90,13 @@ class Troublemaker:
         postgres: PostgresServer | None,
         poison: Poison,
         seed: int,
-        kept_sessions: Callable[[], Collection[str]],
     ) -> None:
-        """Prepare to disturb.
-
-        Args:
-            kept_sessions: Returns the ids of the gateway sessions that the database has.
-        """
+        """Prepare to disturb."""
         self.counts = Counter[str]()
         self._ground = ground
         self._fleet = fleet
         self._postgres = postgres
         self._events = poison
-        self._streams = EventStreams(ground, kept_sessions)
         self._random = random.Random(seed)
         self._left = list[tuple[str, Toxic | str]]()
         self._beside = set[asyncio.Task[None]]()
@@ -132,16 +125,13 @@ class Troublemaker:
                 case "cut":
                     with suppress(ConnectionError):  # it was ending already
                         self.counts["lost event streams"] += 1
-                        await self._streams.cut(self._random)
+                        await self._cut_event_streams()
                 case "odd":
                     self.counts["events in an odd form"] += _ODD_AT_ONCE * 2
                     self._events.send(_ODD_AT_ONCE)
 
     async def away(self) -> None:
         """End all processes of the bot, as by SIGKILL; they are started again soon after."""
-        await self._streams.leave(self._end_all)
-
-    async def _end_all(self) -> None:
         with self._noted(_KILL):
             await self._fleet.kill_all()
 
@@ -180,6 +170,21 @@ class Troublemaker:
             yield
         finally:
             self._happened.append((begun, time.monotonic(), name))
+
+    async def _cut_event_streams(self) -> None:
+        """End the connections by which a platform tells of events, resumable or not."""
+        gateway, sockets = self._ground.discord.gateway, self._ground.slack.sockets
+        match self._random.randrange(5):
+            case 0:
+                await gateway.reconnect()
+            case 1:
+                await gateway.close(4000)
+            case 2:
+                await gateway.invalidate(resumable=False)
+            case 3:
+                await sockets.close()
+            case 4:
+                await sockets.refresh()
 
     async def _stop_for(self, seconds: float) -> None:
         with self._noted(_STOP):

@@ -15,7 +15,7 @@ from tests.wire.bot_process import PASSED_OVER, BotProcess, copied
 _ENDS_A_TRACE = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 _BEGINS_AN_ENTRY = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b")
 _NOT_AWAITED = "was never awaited"
-READY = ("connected to Slack by a socket", "connected to Discord as")
+ON_SLACK, ON_DISCORD = "connected to Slack by a socket", "connected to Discord as"
 _RESTARTED_AFTER = (0.1, 1.0)
 """Seconds until a process that has ended is started again."""
 _PATIENCE = 90.0
@@ -36,12 +36,16 @@ class Fleet:
         self._is_over = False
 
     async def start(self) -> None:
-        """Start all replicas and wait until each is connected to both platforms."""
+        """Start all replicas; wait until each is connected to Slack, and one to Discord."""
         for bot in self.bots:
             await bot.launch()
         async with asyncio.timeout(_PATIENCE):
-            while not all(said in bot.log for bot in self.bots for said in READY):  # noqa: ASYNC110
+            while not self._is_connected():  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
+
+    def _is_connected(self) -> bool:
+        logs = [bot.log for bot in self.bots]
+        return all(ON_SLACK in log for log in logs) and any(ON_DISCORD in log for log in logs)
 
     async def keep_running(self) -> None:
         """Start again what ends, until cancelled."""
@@ -137,7 +141,7 @@ async def a_fleet(
     bots = []
     for number in range(replicas):
         copied(template, folder / f"replica-{number}")
-        bots.append(BotProcess(folder / f"replica-{number}", settings, READY[0]))
+        bots.append(BotProcess(folder / f"replica-{number}", settings, ON_SLACK))
     fleet = Fleet(bots, seed)
     keeper = None
     try:

@@ -14,7 +14,7 @@ class Way(StrEnum):
     TALK = "in a conversation"
     CROWD = "in a crowd"
     COMMAND = "by a command"
-    AWAY = "as a first direct message to a bot that is down"
+    AWAY = "to a bot that is down"
     NEW_CHANNEL = "in a channel that is new"
     BARE = "by a mention that asks nothing"
     STAFF = "of what the staff are to answer"

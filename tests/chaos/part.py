@@ -40,8 +40,8 @@ _ON_THE_WAY = 0.1
 """Seconds before a refusal in which a fault may have begun that kept it from being told."""
 UNSETTLED = "no settlement"
 REPLIES, REPLIES_ONCE = "replies of the staff", "of these once in the asker's thread"
-_SPLITTING, _SHARDS = 3, 4
-"""So many replicas split so many shards."""
+_MANY, _SHARDS = 3, 2
+"""With so many replicas, there are so many shards."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Part:
 
     @property
     def shards(self) -> int:
-        """How many shards of Discord the replicas split between them; 1: each hears all."""
-        return _SHARDS if self.replicas == _SPLITTING else 1
+        """How many shards of Discord there are; one of the replicas holds them all."""
+        return _SHARDS if self.replicas == _MANY else 1
 
 
 @dataclass
@@ -123,7 +123,7 @@ async def _run(
     await people.can_read(engine)
     watcher, sightings = Watcher(engine, people.asked), Sightings(ground)
     watching = asyncio.create_task(_watch(watcher))
-    trouble = Troublemaker(ground, fleet, server, poison, part.seed, lambda: watcher.sessions)
+    trouble = Troublemaker(ground, fleet, server, poison, part.seed)
     plan = planned(part.questions, part.seed, crashes=server is not None)
     began = time.monotonic()
     try:

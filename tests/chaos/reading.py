@@ -14,7 +14,6 @@ from core.inbox.limits import minute_of
 from core.inbox.rows import InboxRow
 from core.models import Outcome
 from core.storage.database import reading
-from core.storage.gateway_sessions import GatewaySessionRow
 from core.storage.sessions.rows import TurnRow
 from tests.chaos.calls import calls_about
 from tests.chaos.ground import Ground
@@ -34,8 +33,6 @@ class Watcher:
         self.is_quiet = False
         """Whether, at the last look, nothing waited for anybody."""
         self.waiting: frozenset[str] = frozenset()
-        self.sessions: frozenset[str] = frozenset()
-        """The gateway sessions that the next process can take up."""
         self.attempts = 0
         """Deliveries that failed and were tried again, all together."""
         self.taken_over = 0
@@ -52,8 +49,6 @@ class Watcher:
         try:
             async with reading(self._engine) as db:
                 rows = (await db.execute(query)).all()
-                sessions = await db.scalars(select(GatewaySessionRow.session_id))
-                self.sessions = frozenset(sessions)
         except StoreError:
             return False
         now, states = time.monotonic(), {row.key: row.state for row in rows}

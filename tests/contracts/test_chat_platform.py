@@ -63,6 +63,7 @@ async def on_discord(stack: AsyncExitStack, patch: pytest.MonkeyPatch) -> Statio
         cogs=UNUSED,
         wake=lambda: None,
         closed=RateLimitWindows(create_async_engine("sqlite+aiosqlite://")),
+        leases=UNUSED,
     )
     await adapter._client.login(world.application.token)
     stack.push_async_callback(adapter._client.close)

@@ -3,7 +3,6 @@
 from tests.mutants.in_adapters import IN_ADAPTERS
 from tests.mutants.in_bot import IN_BOT
 from tests.mutants.in_core import IN_CORE
-from tests.mutants.in_sessions import IN_SESSIONS
 from tests.mutants.mutant import Mutant
 
-MUTANTS: tuple[Mutant, ...] = (*IN_CORE, *IN_ADAPTERS, *IN_SESSIONS, *IN_BOT)
+MUTANTS: tuple[Mutant, ...] = (*IN_CORE, *IN_ADAPTERS, *IN_BOT)

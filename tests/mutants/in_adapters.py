@@ -24,7 +24,7 @@ DISCORD_WINDOWS = "tests/contracts/test_closed_windows_on_discord.py"
 RAW = "tests/unit/adapters/discord/test_raw_message.py"
 UNREADABLE = "tests/unit/adapters/test_unreadable.py"
 LOOKS = "tests/unit/adapters/slack/test_catch_up.py"
-SHARDS = "tests/unit/adapters/discord/test_shards.py"
+HOLDING = "tests/unit/adapters/discord/test_holding.py"
 
 IN_ADAPTERS = (
     # --- who may read a course -------------------------------------------------------------
@@ -577,20 +577,28 @@ IN_ADAPTERS = (
     ),
     # --- several processes -----------------------------------------------------------------
     Mutant(
-        "stay connected when the leases have run out",
-        "adapters/discord/gateway/shards.py",
-        "                if not self.is_certain and (running := self._gateway.running):\n",
-        "                if False and (running := self._gateway.running):\n",
-        "two processes never have the same shard for long",
-        (f"{SHARDS}::test_without_a_renewal_connections_end",),
+        "stay connected when another process holds the gateway",
+        "adapters/discord/gateway/holding.py",
+        "                if not self._holds:\n                    logger",
+        "                if False:\n                    logger",
+        "two processes are not connected for long",
+        (f"{HOLDING}::test_who_lost_the_lease_closes_its_connections",),
     ),
     Mutant(
-        "release a shard that is still connected",
-        "adapters/discord/gateway/shards.py",
-        "        await self._gateway.end(shard_id)\n        await self._leases.release",
-        "        await self._leases.release",
-        "a shard is handed over by whoever has left it",
-        (f"{SHARDS}::test_too_large_a_share_becomes_smaller_by_one",),
+        "release the gateway while still connected",
+        "adapters/discord/gateway/holding.py",
+        "            await asyncio.wait({closing}, timeout=_FAREWELL)\n",
+        "",
+        "the gateway is handed over by who has left it",
+        (f"{HOLDING}::test_the_lease_is_released_when_the_connections_are_closed",),
+    ),
+    Mutant(
+        "keep to discord.py's pauses, however long",
+        "adapters/discord/gateway/holding.py",
+        "                if self._liveness.away_for() > _LONGEST_AWAY:\n",
+        "                if False:\n",
+        "a Discord that is back is soon heard again",
+        (f"{HOLDING}::test_a_connection_that_is_lost_for_long_is_begun_anew",),
     ),
     Mutant(
         "send on a route without a limit of its own what another process was refused",
@@ -617,12 +625,12 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "note how far a shard was heard over a look back that failed",
-        "adapters/discord/gateway/shard_liveness.py",
-        "or self._unfinished[shard_id]:\n",
+        "adapters/discord/gateway/holding.py",
+        "or self._unfinished.get(shard_id):\n",
         "or False:\n",
         "nothing is noted over a gap",
         (
-            "tests/unit/adapters/discord/test_hearing.py"
+            "tests/unit/adapters/discord/test_holding.py"
             "::test_nothing_is_noted_over_the_gap_of_a_look_back_that_failed",
         ),
     ),

@@ -600,50 +600,25 @@ IN_CORE = (
     ),
     # --- several processes -----------------------------------------------------------------
     Mutant(
-        "take a turn that somebody has",
-        "core/storage/leases.py",
-        "upsert = self._upsert(name, until, LeaseRow.until <= moment)",
-        "upsert = self._upsert(name, until)",
-        "what is held is nobody else's",
-        ("tests/contracts/test_leases.py::test_a_name_is_taken_by_one_until_it_runs_out",),
-    ),
-    Mutant(
         "take a lease that somebody holds",
         "core/storage/leases.py",
-        "select(row.name).where(row.name.in_(free), row.until <= moment)",
-        "select(row.name).where(row.name.in_(free))",
-        "what another process has just taken is not taken again",
-        ("tests/contracts/test_leases.py::test_what_has_just_been_taken_is_not_taken_again",),
-    ),
-    Mutant(
-        "hand over to a process that has only joined",
-        "core/storage/leases.py",
-        "[size for holder, size in sizes.items() if members[holder]]",
-        "[*sizes.values()]",
-        "a process that dies as often as it starts takes nothing away",
+        "free = or_(LeaseRow.until <= moment, LeaseRow.holder == self._holder)",
+        "free = LeaseRow.name == name",
+        "what is held is nobody else's",
         (
-            "tests/contracts/test_leases.py"
-            "::test_processes_that_die_as_they_start_take_nothing_away",
-        ),
-    ),
-    Mutant(
-        "leave free what only the dead want",
-        "core/storage/leases.py",
-        "max(self._wanted(sizes, len(keys)), self._left_over(free, moment))",
-        "self._wanted(sizes, len(keys))",
-        "nothing stays free that somebody alive could hold",
-        (
-            "tests/contracts/test_leases.py"
-            "::test_what_is_handed_over_to_a_process_that_has_died_is_taken_back",
+            "tests/contracts/test_leases.py::test_one_process_holds_and_renews_and_the_others_do_not",
         ),
     ),
     Mutant(
         "release what another process holds",
         "core/storage/leases.py",
-        "ours = (LeaseRow.name == _key(group, name), LeaseRow.holder == self._holder)",
-        "ours = (LeaseRow.name == _key(group, name),)",
+        "ours = (LeaseRow.name == name, LeaseRow.holder == self._holder)",
+        "ours = (LeaseRow.name == name,)",
         "what is held is its holder's to release",
-        ("tests/contracts/test_leases.py::test_what_somebody_has_is_not_released_by_another",),
+        (
+            "tests/contracts/test_leases.py"
+            "::test_what_is_released_is_free_at_once_and_only_for_its_holder",
+        ),
     ),
     Mutant(
         "trust any certificate of a Qdrant server",

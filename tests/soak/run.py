@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.models import Outcome
 from core.storage.database import create_engine, reading
 from core.storage.sessions.rows import TurnRow
-from tests.chaos.fleet import READY
+from tests.chaos.fleet import ON_DISCORD, ON_SLACK
 from tests.chaos.ground import a_ground
 from tests.chaos.people import until
 from tests.chaos.templates import STAND_INS, Templates, make_models
@@ -66,10 +66,10 @@ async def _live(
             copied(template.data, folder)
         async with a_ground(None, life) as ground:
             settings = ground.settings("") | STAND_INS | {"INBOX__LEASE": "30"}
-            bot = BotProcess(folder, settings, READY[0])
+            bot = BotProcess(folder, settings, ON_SLACK)
             bot.module = "tests.soak.process"
             await bot.start()
-            await bot.says(READY[1])
+            await bot.says(ON_DISCORD)
             crowd = Crowd(ground, life, LEG, pace)
             crowd.answered = begun
             try:

@@ -132,3 +132,44 @@ async def test_a_bot_that_is_stopped_while_it_catches_up_passes_over_no_question
         await trial.bot.start()
         for question in missed:
             assert BELL_FACT in (await trial.answer_to(question)).text
+
+
+async def test_what_is_said_on_a_server_during_an_outage_is_found_within_the_session(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path) as trial:
+        world, ann = trial.world, trial.user()
+        before, during = trial.channel(), trial.channel()
+        asked = [await world.say(ann, before, f"{trial.mention} {COVERED}")]
+        world.hide(world.guild)
+        asked.append(await world.say(ann, during, f"{trial.mention} {COVERED}"))
+        ben = trial.user()
+        elsewhere = await world.say(ben, world.direct_channel(ben, world.bot), COVERED)
+        assert COVERED_FACT in (await trial.answer_to(elsewhere)).text
+        world.show(world.guild)
+        asked.append(await world.say(trial.user(), trial.channel(), f"{trial.mention} {COVERED}"))
+        for question in asked:
+            assert COVERED_FACT in (await trial.answer_to(question)).text
+        await trial.quiet(trial.channel(), trial.user())
+        places = [question.thread or question.channel for question in asked]
+        assert [len(trial.from_bot(place)) for place in places] == [1] * len(asked)
+        assert trial.bot.log.count("connected to Discord as") == 1, "the same session"
+
+
+async def test_a_first_direct_message_to_a_bot_that_is_away_is_lost_and_the_next_one_answered(
+    one_course: Path, tmp_path: Path
+) -> None:
+    """Discord lists no direct channels to bots; the handbook says what is lost."""
+    async with a_trial(one_course, tmp_path) as trial:
+        world, ann, ben = trial.world, trial.user(), trial.user()
+        first, known = (world.direct_channel(one, world.bot) for one in (ann, ben))
+        await trial.answer_to(await world.say(ben, known, COVERED))
+        await trial.bot.kill()
+        await world.say(ann, first, COVERED)
+        found = await world.say(ben, known, BELL)
+        await trial.bot.start()
+        assert BELL_FACT in (await trial.answer_to(found)).text
+        await trial.quiet(trial.channel(), trial.user())
+        assert trial.from_bot(first) == []
+        again = await world.say(ann, first, COVERED)
+        assert COVERED_FACT in (await trial.answer_to(again)).text

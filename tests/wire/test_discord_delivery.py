@@ -352,7 +352,7 @@ async def test_two_bots_on_one_database_answer_once(trial: Trial) -> None:
     second = BotProcess(trial.bot.folder, trial.server, LEASE)
     await second.launch()
     try:
-        await trial.server.gateway.connected(2, timeout=PATIENCE)
+        await trial.bot.says("this one stands by")
         await answered_once(trial, *await mentions(trial, 3))
         await commanded_once(trial)
         assert await second.stop(signal.SIGINT) == 0

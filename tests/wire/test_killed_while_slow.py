@@ -47,6 +47,7 @@ async def test_what_a_killed_replica_had_taken_is_answered_once(
             spare = BotProcess(tmp_path / f"spare-{asked}", trial.server, settings)
             await _started(spare, book)
             stack.push_async_callback(_ended, spare)
+            killed = spare if is_answering else trial.bot  # this one is told what is asked
             proxy.poison(SLOW)
             trial.server.faults.rest(Slow(1.0), "/messages", times=None)
             questions = list[Message]()
@@ -58,8 +59,8 @@ async def test_what_a_killed_replica_had_taken_is_answered_once(
                 await Pages(spare).reaches(1, "answers_in_flight")
             else:
                 await asyncio.sleep(_STORING)
-            spare.signal(signal.SIGKILL)
-            await spare.ended()
+            killed.signal(signal.SIGKILL)
+            await killed.ended()
             for question in questions:
                 answer = await trial.answer_to(question)
                 assert names_in(answer.text) == names_in(question.text)
@@ -72,9 +73,10 @@ async def test_what_a_killed_replica_had_taken_is_answered_once(
 
 
 async def _started(bot: BotProcess, book: BookOnPostgres) -> None:
-    """Start one more replica, and wait until it is ready."""
+    """Start one more replica, which stands by, and wait until it is ready."""
     copied(book.template.data, bot.folder)
-    await bot.start()
+    await bot.launch()
+    await bot.says("this one stands by")
     await Pages(bot).becomes("/readyz", 200)
 
 

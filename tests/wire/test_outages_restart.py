@@ -147,8 +147,9 @@ def _is_answered(trial: Trial, question: Message) -> bool:
 
 
 async def _replica(pair: Pair, folder: Path) -> BotProcess:
-    """Start a second replica that is connected."""
+    """Start a second replica, which stands by."""
     copied(pair.book.template.data, folder)
     replica = BotProcess(folder, pair.trial.server, pair.book.settings)
-    await replica.start()
+    await replica.launch()
+    await replica.says("this one stands by")
     return replica

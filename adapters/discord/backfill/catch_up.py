@@ -1,7 +1,7 @@
 """Finds what was said while the bot was not connected, in the channels that it can know of.
 
 A direct channel in which nothing was asked is none of these: Discord lists no direct channels to
-bots. What was said there first is in the session that was left, or lost.
+bots. What was said there first while the bot was away is lost.
 """
 
 import logging

@@ -2,33 +2,26 @@
 
 import asyncio
 import logging
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from datetime import datetime
 from itertools import chain, repeat
 from typing import Protocol
 
 import discord
 
-from adapters.discord import surroundings
 from adapters.discord.api.rest import Rest
 from adapters.discord.backfill import catch_up
 from adapters.discord.backfill.reconcile import Change, ShardRange, changed
-from adapters.discord.commands.questions import is_question
 from adapters.discord.gateway.client import Client
-from adapters.discord.gateway.dispatch import HISTORY, INTERACTION, READ_RAW, hand_on
-from adapters.discord.gateway.replay import Fault
-from adapters.discord.gateway.sessions import ResumedSessions
+from adapters.discord.gateway.odd_events import HISTORY
 from adapters.discord.raw_message import RawMessage, read_message
 from adapters.intake.platform_clock import PlatformClock
-from adapters.payloads import mapping
-from core.errors import DeliveryError, StoreDataError, StoreError
+from core.errors import DeliveryError, StoreError
 
 logger = logging.getLogger(__name__)
 
 _PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds between two looks for what was missed, when they fail."""
-_SEEN_WITHIN = 10.0
-"""Seconds for Discord to tell of a shard's servers, but for those that an outage hides."""
 _ABSENT_FOR = 60.0
 """Seconds after which it is looked whether a server that was hidden is gone for good."""
 
@@ -46,7 +39,7 @@ class Intaking(Protocol):
 
 
 class Backfill:
-    """Looks for what a shard missed: in the sessions that were left, then in the channels."""
+    """Looks for what a shard missed, in the channels of its servers."""
 
     def __init__(
         self,
@@ -70,15 +63,9 @@ class Backfill:
 
     async def look(self, shard: ShardRange, listening_since: datetime) -> None:
         """Take in what a shard missed, also from servers that Discord cannot tell of at once."""
-        left_at = None
-        if (sessions := self._client.gateway.sessions) is not None:
-            await self._tell_gap(shard, sessions)
-            await self._take_in_replayed(shard, sessions, listening_since)
-            left_at = sessions.left_at(shard.number)
-        heard_until = None if left_at is None else self._clock.theirs(left_at) - catch_up.MARGIN
         while True:
             absent = self._absent(shard)
-            await self._take_in_missed(shard, listening_since, heard_until)
+            await self._take_in_missed(shard, listening_since)
             while absent and self._absent(shard) == absent:
                 await self._guild_available()
             if not absent:
@@ -94,61 +81,6 @@ class Backfill:
     async def _guild_available(self) -> None:
         with suppress(TimeoutError):
             await self._client.wait_for("guild_available", timeout=_ABSENT_FOR)
-
-    async def _tell_gap(self, shard: ShardRange, sessions: ResumedSessions) -> None:
-        """Record that a shard was connected before, by a session that is not known."""
-        if not sessions.is_first(shard.number):
-            return
-        with suppress(StoreError):
-            since = await catch_up.missed_since(self._cursors, shard)
-            if since is not None:
-                sessions.note_gap(shard.number, Fault.UNKNOWN, since)
-
-    async def _take_in_replayed(
-        self, shard: ShardRange, sessions: ResumedSessions, listening_since: datetime
-    ) -> None:
-        """Take in what a shard's earlier sessions sent; it is sent no second time.
-
-        Who has which role can be read of a message only once its server's roles are known.
-        """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_SEEN_WITHIN):
-                while self._absent(shard):
-                    await self._guild_available()
-        async with aclosing(sessions.missed(shard.number)) as events:
-            async for name, data in events:
-                await self._take_in_surely(name, data, listening_since)
-
-    async def _take_in_surely(self, name: str, data: object, listening_since: datetime) -> None:
-        """Take in an event, as often as it takes; what the database refuses is passed over."""
-        for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
-            try:
-                await self._take_in_event(name, data, listening_since)
-            except (StoreError, DeliveryError) as error:
-                for_good = isinstance(error, StoreDataError) or getattr(error, "permanent", False)
-                level = logging.ERROR if for_good else logging.WARNING
-                logger.log(level, "an event that was missed was not taken in: %s", error)
-                if for_good:
-                    return
-                await asyncio.sleep(pause)
-            else:
-                return
-
-    async def _take_in_event(self, name: str, data: object, listening_since: datetime) -> None:
-        """Take in an event that was missed: messages, and the questions of commands.
-
-        The answer to a command follows by other means, as after one that was not acknowledged
-        in time. The user who pressed a button was shown by Discord that it failed.
-        """
-        said = mapping(data)
-        if name == "MESSAGE_CREATE":
-            with self._client.unreadable.contained(name, said.get("id")):
-                guild = surroundings.guild_of(self._client, said)
-                await self._intake.missed_message(read_message(said, guild), listening_since)
-        elif name != INTERACTION:
-            await getattr(self._client, f"on_{READ_RAW[name]}")(said)
-        elif is_question(said, self._client.asking):
-            hand_on(self._client, name, data)
 
     def _absent(self, shard: ShardRange) -> set[int]:
         """Return the servers of a shard that an outage of Discord's hides."""

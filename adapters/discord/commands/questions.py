@@ -13,7 +13,7 @@ from discord.ext import commands
 from adapters.access.course_directory import CourseDirectory
 from adapters.access.membership import MembershipUnknown
 from adapters.discord.commands.translator import described
-from adapters.discord.gateway.salvage import AS_SENT
+from adapters.discord.gateway.odd_events import AS_SENT
 from adapters.discord.inbound import PLATFORM, heard_command, parts_about, text_of
 from adapters.discord.raw_message import RawMessage, read_message
 from adapters.discord.replies.ephemeral import Interaction, respond, tell, tell_instead
@@ -22,7 +22,7 @@ from adapters.intake.acceptor import PATIENCE
 from adapters.intake.front_desk import FrontDesk, Received
 from adapters.intake.incoming_message import IncomingMessage
 from adapters.markdown.visible import visible
-from adapters.payloads import Json, mapping
+from adapters.payloads import mapping
 from core.errors import RequestError, StoreError
 from core.i18n import text
 from core.inbox.base import Acceptance
@@ -205,16 +205,6 @@ async def acknowledge(interaction: Interaction, received: Received) -> None:
     await respond(lambda: interaction.response.defer(ephemeral=hidden, thinking=True))
     if acceptance is Acceptance.PASSED_OVER:
         await respond(interaction.delete_original_response)
-
-
-def is_question(interaction: Json, ask: str) -> bool:
-    """Return whether an interaction, as Discord sent it, is a command that asks something.
-
-    Args:
-        ask: What `/ask` is called.
-    """
-    is_command = interaction.get("type") == discord.InteractionType.application_command.value
-    return is_command and mapping(interaction.get("data")).get("name") in (ask, EXPLAIN)
 
 
 def _target(interaction: Interaction, message_id: int) -> RawMessage:

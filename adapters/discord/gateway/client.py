@@ -7,18 +7,13 @@ from typing import Any, Protocol
 
 import aiohttp
 import discord
-import yarl
 from discord import app_commands
 from discord.ext import commands
-from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.commands.actions import ButtonActions
 from adapters.discord.commands.my_data import MyData
-from adapters.discord.gateway.bootstrap import bootstrap, patiently
-from adapters.discord.gateway.connections import Gateway, Shards
-from adapters.discord.gateway.dispatch import EVENTS, contain_events
-from adapters.discord.gateway.shards import AllShards, SharedShards
+from adapters.discord.gateway.odd_events import EVENTS, ContainedTree, contain_events
 from adapters.discord.inbound import PLATFORM
 from adapters.discord.permissions import lacking
 from adapters.discord.raw_message import needed_id, snowflake
@@ -27,30 +22,14 @@ from adapters.discord.staff_views import form_in
 from adapters.intake.unreadable import Unreadable, place_of, without_text
 from adapters.payloads import Json, mapping
 from core import i18n
-from core.errors import BotError, ConfigurationError, ServiceError
+from core.errors import BotError
 from core.i18n import use_locale
-from core.storage.leases import Leases
 from core.telemetry.metering import NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 
 LONGEST_RATE_LIMIT = 60.0
 """Seconds: a request that would have to wait longer fails, and its job is tried again later."""
-BAD_TOKEN = (
-    "Discord refuses the token: copy it again from the developer portal, page Bot, "
-    "into GLOSSATOR_DISCORD__TOKEN."
-)
-NO_INTENT = (
-    "Discord refuses the message content intent: switch 'Message Content Intent' on in "
-    "the developer portal, page Bot, or set GLOSSATOR_DISCORD__MESSAGE_CONTENT=false "
-    "(then only commands, mentions and direct messages are answered)."
-)
-TOO_FEW_SHARDS = (
-    "The bot is in too many servers for so few shards: set GLOSSATOR_DISCORD__SHARDS higher, "
-    "or not at all, and Discord says how many it takes."
-)
-_AUTHENTICATION_FAILED = 4004
-_TOO_FEW_SHARDS = 4011
 
 
 class Listener(Protocol):
@@ -100,10 +79,6 @@ class Listener(Protocol):
         """A shard's connection was heard: until now it missed nothing."""
         ...
 
-    async def released(self, shard_id: int) -> None:
-        """A shard is this process's no more."""
-        ...
-
 
 class Client(commands.AutoShardedBot):
     """discord.py's client, which pings no one and shows no previews."""
@@ -112,8 +87,6 @@ class Client(commands.AutoShardedBot):
     """What buttons do; given by `prepare`."""
     my_data: MyData
     """Gives and deletes what is stored about people; given by `prepare`."""
-    asking: str
-    """What `/ask` is called; given by `prepare`."""
 
     def __init__(
         self,
@@ -122,8 +95,6 @@ class Client(commands.AutoShardedBot):
         message_content: bool,
         prepare: Callable[["Client"], Awaitable[None]],
         watch: aiohttp.TraceConfig,
-        shards: int | None = None,
-        leases: Leases | None = None,
         meter: Meter = NO_METER,
     ) -> None:
         """Make a client that is not connected.
@@ -133,8 +104,6 @@ class Client(commands.AutoShardedBot):
             message_content: Ask for the privileged intent; without it only mentions, replies,
                 direct messages and commands carry text.
             prepare: Registers commands and buttons once, after the login.
-            shards: How many there are; None: as many as Discord recommends.
-            leases: Split several shards between the processes; None: each connects all.
         """
         # There is no voice here, so no one needs to hear what it would take.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
@@ -151,54 +120,21 @@ class Client(commands.AutoShardedBot):
         )
         self._listener = listener
         self._prepare = prepare
-        self._wanted = shards
-        self._concurrency = 1
-        self._leases = leases
+        self._begun = set[int]()
+        """The shards whose sessions named their servers."""
         self.unreadable = Unreadable(PLATFORM, EVENTS, meter)
-        self.gateway = Gateway(self, self.unreadable)
-        contain_events(self, self.unreadable, self._hears)
+        contain_events(self, self.unreadable)
 
     async def setup_hook(self) -> None:
-        """Aim reconnects at the gateway that Discord names, and register what can be clicked."""
-        alone = self._leases is None
-        found = await bootstrap(self.http.get_bot_gateway, self._wanted, alone=alone)
-        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(found.url)
-        self.shard_count, self._concurrency = found.shards, found.concurrency
+        """Register what can be typed and clicked; the connections come later, if at all."""
         await self._prepare(self)
 
-    async def connect(self, *, reconnect: bool = True) -> None:
-        """Keep the shards that are this process's connected until the client is closed."""
-        assert self.shard_count is not None, "known since the login"
-        if self.gateway.sessions is not None:
-            assert self.http.token is not None, "logged in"
-            self.gateway.sessions.serve(
-                str(self.application_id),
-                self.shard_count,
-                is_alone=self._leases is None or self.shard_count > 1,
-                connect=self.http.ws_connect,
-                token=self.http.token,
-            )
-        await self.gateway.run(self._shards(self.shard_count))
-
-    async def close(self) -> None:
-        """End the connections properly, then all the rest."""
-        await self.gateway.close()
-        await super().close()
-
-    def _shards(self, count: int) -> Shards:
-        """Return what decides which shards are connected; a single one is everybody's."""
-        if self._leases is None or count == 1:
-            return AllShards(self.gateway, count, self._concurrency)
-        bot = f"discord:{self.application_id}"
-        logger.info("%s is logged in and shares %d shards with other processes", bot, count)
-        return SharedShards(
-            self.gateway, self._leases, bot, count=count, concurrency=self._concurrency
-        )
+    async def on_shard_connect(self, shard_id: int) -> None:
+        """Note that a session named its servers."""
+        self._begun.add(shard_id)
 
     async def on_shard_ready(self, shard_id: int) -> None:
-        """Notify the listener that a fresh connection stands, unless it has just been ended."""
-        if shard_id not in self.gateway.running:
-            return
+        """Notify the listener that a fresh connection stands."""
         logger.info("connected to Discord as %s, shard %d", self.application_id, shard_id)
         here = [one for one in self.guilds if one.shard_id == shard_id and not one.unavailable]
         await self._listener.joined(*here)
@@ -215,10 +151,6 @@ class Client(commands.AutoShardedBot):
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """Notify the listener that a connection broke."""
         await self._listener.disconnected(shard_id)
-
-    async def on_shard_released(self, shard_id: int) -> None:
-        """Notify the listener that a connection was ended on purpose."""
-        await self._listener.released(shard_id)
 
     async def on_shard_heard(self, shard_id: int) -> None:
         """Notify the listener that Discord was heard."""
@@ -295,31 +227,30 @@ class Client(commands.AutoShardedBot):
 
     def sees(self, guild_id: int) -> bool:
         """Return whether a server that the bot is a member of is surely known here."""
-        return (guild_id >> 22) % (self.shard_count or 1) in self.gateway.seen
-
-    def _hears(self, shard: object) -> bool:
-        return shard in self.gateway.running
+        return (guild_id >> 22) % (self.shard_count or 1) in self._begun
 
 
-class BotCommandTree(app_commands.CommandTree[Client]):
+class BotCommandTree(ContainedTree):
     """The commands; the giver of one that fails is notified."""
 
-    async def _call(self, interaction: discord.Interaction[Client]) -> None:
-        """Run a command; one whose payload discord.py cannot read is noted."""
-        try:
-            with use_locale(str(interaction.locale)):
-                await super()._call(interaction)
-        except app_commands.AppCommandError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, its giver is notified
-            self.client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
-            with use_locale(str(interaction.locale)):
-                await _tell(interaction, BotError.user_message)
+    client: Client
+
+    async def unreadable(self, interaction: discord.Interaction[Client], error: Exception) -> None:
+        """Note a command whose payload discord.py cannot read, and notify its giver."""
+        self.client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
+        with use_locale(str(interaction.locale)):
+            await _tell(interaction, BotError.user_message)
 
     async def on_error(
         self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
     ) -> None:
         """Log what went wrong, and tell it."""
+        with use_locale(str(interaction.locale)):
+            await self._report(interaction, error)
+
+    async def _report(
+        self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError
+    ) -> None:
         if isinstance(error, app_commands.CheckFailure):
             return  # the check has said why
         outdated = app_commands.CommandNotFound | app_commands.CommandSignatureMismatch
@@ -334,54 +265,11 @@ class BotCommandTree(app_commands.CommandTree[Client]):
             self.client.unreadable.note("INTERACTION_CREATE", interaction.id, cause)
         await _tell(interaction, BotError.user_message)
 
-    async def _dispatch_error(
-        self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
-    ) -> None:
-        """Report a failure without reading the command, which may be what cannot be read."""
-        with use_locale(str(interaction.locale)):
-            await self.on_error(interaction, error)
-
 
 async def _tell(interaction: Interaction, text: str) -> None:
     """Notify the giver of a command, unless an option is only being completed."""
     if interaction.type is not discord.InteractionType.autocomplete:
         await tell(interaction, text)
-
-
-async def connect(client: Client, token: str) -> None:
-    """Log in and stay connected until the client is closed.
-
-    Raises:
-        ConfigurationError: when the token or an intent is missing; the sentence says what
-            to change.
-        ServiceError: when Discord refuses us for another reason.
-    """
-    try:
-        async with client:
-            await patiently(lambda: _log_in(client, token))
-            await client.connect()
-    except discord.LoginFailure as error:
-        raise ConfigurationError(BAD_TOKEN) from error
-    except discord.PrivilegedIntentsRequired as error:
-        raise ConfigurationError(NO_INTENT) from error
-    except discord.ConnectionClosed as error:
-        if error.code == _AUTHENTICATION_FAILED:
-            raise ConfigurationError(BAD_TOKEN) from error
-        if error.code == _TOO_FEW_SHARDS:
-            raise ConfigurationError(TOO_FEW_SHARDS) from error
-        raise ServiceError(f"Discord closed the connection with {error.code}") from error
-    except discord.DiscordException as error:
-        raise ServiceError(f"Discord does not let us in: {error}") from error
-
-
-async def _log_in(client: Client, token: str) -> None:
-    try:
-        await client.login(token)
-    except BaseException:
-        # The next try opens connections of its own.
-        await client.http.close()
-        client.http.connector = discord.utils.MISSING
-        raise
 
 
 def point_at(api_url: str) -> None:

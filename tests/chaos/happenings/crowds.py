@@ -18,6 +18,8 @@ _COMMAND_EVERY = 2
 """So many of a crowd have one that asks by a command."""
 _PRIVATE_EVERY = 2
 """So many commands of the loudest have one whose answer they alone are to see; the last one is."""
+_OFFLINE = 90.0
+"""Seconds that a crowd waits for a bot that is offline."""
 _ECHOES = 2
 """So many ask what somebody in the crowd has asked before them, word for word."""
 
@@ -43,6 +45,8 @@ async def _crowd_there(
     for number, (name, is_loudest, is_private) in enumerate(crowd, first):
         user = loudest if is_loudest else people.scene.newcomer_there()
         if _is_by_command(number - first):
+            # A command to a bot that is offline fails at once, and no limit is met.
+            await people.ground.discord.gateway.connected(timeout=_OFFLINE)
             asking = ask_there(people, user, place, name, number, Way.CROWD, is_private=is_private)
             await asking
         else:

@@ -13,18 +13,20 @@ if TYPE_CHECKING:
 async def said_while_away(
     people: "People", talk: Talk, away: Callable[[], Awaitable[None]]
 ) -> None:
-    """Write to the bot for the first time just after all its processes were killed."""
+    """Write to the bot for the first time just after all its processes were killed.
+
+    On Discord in a channel: a first direct message of that time is lost, as the handbook says.
+    """
     scene, (name,) = people.scene, talk.names
     if talk.on_discord:
-        newcomer = scene.newcomer_there()
-        direct = scene.there.direct_channel(newcomer, scene.there.bot)
+        newcomer, place = scene.newcomer_there(), scene.new_channel_there()
         await away()
-        _, asked = await people.say_there(newcomer, direct, name, talk.conversation, Way.AWAY)
+        _, asked = await people.say_there(newcomer, place, name, talk.conversation, Way.AWAY)
     else:
         user = scene.newcomer_here()
-        place = scene.here.dm(user)
+        direct = scene.here.dm(user)
         await away()
-        _, asked = await people.say_here(user, place, name, talk.conversation, way=Way.AWAY)
+        _, asked = await people.say_here(user, direct, name, talk.conversation, way=Way.AWAY)
     await people.wait_for(asked)
 
 

@@ -66,7 +66,7 @@ OWNERS: Mapping[str, str] = {
 """The tenant of a row of each table, in SQL; NULL: it is nobody's."""
 _EVERY = "*"
 """Stands for all channels of a platform where it is kept how far these were read."""
-OF_THE_PROCESS = frozenset({"cached_vectors", "closed_windows", "gateway_sessions", "leases"})
+OF_THE_PROCESS = frozenset({"cached_vectors", "closed_windows", "leases"})
 """Tables in which a running process keeps house, whatever anybody does."""
 
 Key = tuple[str, int]

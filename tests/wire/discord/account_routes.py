@@ -13,7 +13,7 @@ from tests.wire.discord.payloads import (
     role_payload,
     user_payload,
 )
-from tests.wire.discord.permissions import Permission, in_channel, in_guild
+from tests.wire.discord.permissions import in_guild
 from tests.wire.discord.requests import Answer, Request, Table
 
 
@@ -71,7 +71,7 @@ def guild(request: Request) -> Answer:
 def guild_channels(request: Request) -> Answer:
     """List a guild's channels, without threads."""
     channels = [c for c in request.world.channels_of(request.guild()) if not c.thread]
-    seen = [c for c in channels if in_channel(c, request.user.id) & Permission.VIEW_CHANNEL]
+    seen = [c for c in channels if request.world.views(c, request.user)]
     return Answer(200, [channel_payload(channel) for channel in seen])
 
 

@@ -52,11 +52,6 @@ class Connection:
         self.session: Session | None = None
         self.silent = False
 
-    @property
-    def is_compressed(self) -> bool:
-        """Whether frames are sent as one compressed stream, as discord.py wants it."""
-        return self._compress is not None
-
     def send(self, frame: Json) -> None:
         """Queue a frame."""
         if not self.silent:

@@ -12,6 +12,7 @@ class ChannelType(IntEnum):
 
     TEXT = 0
     DM = 1
+    VOICE = 2
     CATEGORY = 4
     NEWS_THREAD = 10
     PUBLIC_THREAD = 11

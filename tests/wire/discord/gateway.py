@@ -47,15 +47,9 @@ class Gateway:
         for connection in list(self.connections):
             connection.send({"op": Op.RECONNECT, "d": None, "s": None, "t": None})
 
-    async def invalidate(self, *, resumable: bool, collecting: bool = True) -> None:
-        """Tell all connections that their session is invalid (op 9).
-
-        Args:
-            collecting: Whether those too over which only what was missed is collected.
-        """
+    async def invalidate(self, *, resumable: bool) -> None:
+        """Tell all connections that their session is invalid (op 9)."""
         for connection in list(self.connections):
-            if not collecting and connection.session and connection.session.collects:
-                continue
             if connection.session and not resumable:
                 connection.session.ended = True
             frame = {"op": Op.INVALID_SESSION, "d": resumable, "s": None, "t": None}
@@ -76,11 +70,8 @@ class Gateway:
         await self.world.until(lambda: len(self._live()) >= count, timeout)
 
     def connected_shards(self) -> list[int]:
-        """Return the shard of every session that has a connection, in order.
-
-        Those over which only what was missed is collected are left out.
-        """
-        return sorted(one.sight.shard for one in self._live() if not one.collects)
+        """Return the shard of every session that has a connection, in order."""
+        return sorted(one.sight.shard for one in self._live())
 
     def application_by_token(self, token: str) -> Application | None:
         """Return the application that a token belongs to."""
@@ -136,7 +127,6 @@ class Gateway:
         if not isinstance(sequence, int) or sequence > session.sequence:
             return 4007
         connection.session = session
-        session.collects = not connection.is_compressed
         session.resume(connection.send, sequence)
         return True
 

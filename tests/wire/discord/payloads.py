@@ -12,7 +12,10 @@ from tests.wire.discord.entities import (
     User,
 )
 from tests.wire.discord.errors import Json
-from tests.wire.discord.permissions import in_channel
+from tests.wire.discord.permissions import Permission, in_channel, in_view
+
+HIDDEN = 1 << 17
+"""The flag of a channel whose reader may not view it."""
 
 
 def user_payload(user: User) -> Json:
@@ -95,6 +98,23 @@ def channel_payload(channel: Channel) -> Json:
     return shared | (_thread_payload(channel) if channel.thread else _guild_payload(channel))
 
 
+def hidden_payload(channel: Channel) -> Json:
+    """Return a channel as the gateway shows it, since 2026-11-16, to who may not view it."""
+    assert channel.guild is not None
+    whole = channel_payload(channel)
+    kept = {name: whole[name] for name in ("id", "type", "guild_id", "position")}
+    everyone = Overwrite(channel.guild.id, 0, deny=Permission.VIEW_CHANNEL)
+    return dict.fromkeys(whole.keys() - _VOICE.keys()) | {
+        **kept,
+        "name": "___hidden___",
+        "flags": HIDDEN,
+        "permission_overwrites": [_overwrite(everyone)],
+    }
+
+
+_VOICE: Json = {"bitrate": 64_000, "user_limit": 0, "rtc_region": None}
+
+
 def _direct_payload(channel: Channel) -> Json:
     return {
         "id": str(channel.id),
@@ -113,6 +133,8 @@ def _guild_payload(channel: Channel) -> Json:
     }
     if channel.kind is not ChannelType.CATEGORY:
         payload["topic"] = channel.topic
+    if channel.kind is ChannelType.VOICE:
+        payload |= _VOICE
     if channel.kind is ChannelType.FORUM:
         payload["available_tags"] = [
             {
@@ -214,7 +236,7 @@ def guild_payload(guild: Guild) -> Json:
 
 
 def guild_create_payload(guild: Guild, channels: list[Channel], reader: User, large: bool) -> Json:
-    """Return the first sight of a guild, with the channels and threads the reader may see.
+    """Return the first sight of a guild, with its channels and the threads the reader may see.
 
     A `large` one comes with the reader as its only member.
     """
@@ -227,7 +249,11 @@ def guild_create_payload(guild: Guild, channels: list[Channel], reader: User, la
         "unavailable": False,
         "member_count": len(guild.members),
         "members": [full_member_payload(member) for member in members or guild.members.values()],
-        "channels": [channel_payload(channel) for channel in seen if not channel.thread],
+        "channels": [
+            channel_payload(one) if in_view(one, reader.id, channels) else hidden_payload(one)
+            for one in channels
+            if not one.thread
+        ],
         "threads": [
             thread_payload(channel, reader.id)
             for channel in seen

@@ -1,5 +1,6 @@
 """Who may do what where: the permission bits that a bot of this kind meets."""
 
+from collections.abc import Iterable
 from enum import IntFlag
 
 from tests.wire.discord.entities import Channel, ChannelType, Guild, Member
@@ -71,6 +72,17 @@ def in_channel(channel: Channel, user_id: int) -> Permission:
     if member is None or granted == ALL:
         return granted
     return _overwritten(granted, ruling, channel.guild, member)
+
+
+def in_view(channel: Channel, user_id: int, channels: Iterable[Channel]) -> bool:
+    """Tell whether a user may view a channel, or a category with one that they may view.
+
+    Args:
+        channels: All of its guild.
+    """
+    is_category = channel.kind is ChannelType.CATEGORY
+    found = [channel, *(one for one in channels if is_category and one.parent is channel)]
+    return any(in_channel(one, user_id) & Permission.VIEW_CHANNEL for one in found)
 
 
 def _closed(channel: Channel, user_id: int) -> bool:

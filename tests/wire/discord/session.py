@@ -38,8 +38,6 @@ class Session:
     log: list[Dispatch] = field(default_factory=list)
     left_at: float = 0.0
     ended: bool = False
-    collects: bool = False
-    """Whether it was resumed without compression: by what only collects what was missed."""
     _held: list[_Held] = field(default_factory=list)
 
     def see(self, event: Event) -> None:

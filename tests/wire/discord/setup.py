@@ -129,8 +129,27 @@ class Setup(State):
     ) -> None:
         """Set a channel's exception for a role or a member."""
         kind = 0 if isinstance(whom, Role) else 1
+        assert channel.guild is not None
+        before = self._viewers(channel)
         channel.overwrites[whom.id] = Overwrite(whom.id, kind, allow, deny)
         self.tell(Event("CHANNEL_UPDATE", {}, channel.guild, channel))
+        after = self._viewers(channel)
+        threads = [
+            one for one in self.threads_of(channel) if one.thread and not one.thread.archived
+        ]
+        data = {
+            "guild_id": str(channel.guild.id),
+            "channel_ids": [str(channel.id)],
+            "threads": [channel_payload(one) for one in threads],
+            "members": [],
+        }
+        gained = after - before
+        self.tell(Event("THREAD_LIST_SYNC", data, channel.guild, channel, only_to=gained))
+
+    def _viewers(self, channel: Channel) -> frozenset[int]:
+        assert channel.guild is not None
+        members = channel.guild.members.values()
+        return frozenset(one.user.id for one in members if self.views(channel, one.user))
 
     def show_command(self, guild: Guild, command: str, whom: Role | User) -> None:
         """Show a command to a role or a member, as admins do in *Integrations*."""

@@ -6,7 +6,12 @@ from enum import IntFlag
 from tests.wire.discord.entities import Application, User
 from tests.wire.discord.errors import Json
 from tests.wire.discord.message_payloads import dispatched
-from tests.wire.discord.payloads import channel_payload, guild_create_payload, thread_payload
+from tests.wire.discord.payloads import (
+    channel_payload,
+    guild_create_payload,
+    hidden_payload,
+    thread_payload,
+)
 from tests.wire.discord.permissions import Permission
 from tests.wire.discord.state import Event, State
 
@@ -66,7 +71,8 @@ class Sight:
         if event.name in ("THREAD_CREATE", "THREAD_UPDATE") and event.channel:
             return thread_payload(event.channel, self.user.id) | event.data
         if event.name.startswith("CHANNEL_") and event.channel:
-            return channel_payload(event.channel)
+            seen = state.views(event.channel, self.user)
+            return channel_payload(event.channel) if seen else hidden_payload(event.channel)
         if event.name == "GUILD_CREATE" and event.guild:
             channels = list(state.channels_of(event.guild))
             known = bool(self.intents & Intent.GUILD_MEMBERS)
@@ -94,6 +100,8 @@ class Sight:
             return False
         if event.name in ("GUILD_DELETE", "GUILD_CREATE") or event.channel is None:
             return True
+        if event.name.startswith("CHANNEL_"):
+            return True  # shown as hidden to who may not view it
         if event.message is not None and event.message.ephemeral:
             return True
         return state.may(event.channel, self.user, Permission.VIEW_CHANNEL)

@@ -16,7 +16,7 @@ from tests.wire.discord.entities import (
 )
 from tests.wire.discord.errors import Json, refusal
 from tests.wire.discord.limits import Limits
-from tests.wire.discord.permissions import Permission, in_channel
+from tests.wire.discord.permissions import Permission, in_channel, in_view
 from tests.wire.local_platform import LocalPlatform
 
 
@@ -107,6 +107,11 @@ class State(LocalPlatform[Event]):
     def may(self, channel: Channel, user: User, wanted: Permission) -> bool:
         """Tell whether a user holds all wanted permissions in a channel."""
         return in_channel(channel, user.id) & wanted == wanted
+
+    def views(self, channel: Channel, user: User) -> bool:
+        """Tell whether a user may view a channel of a guild, or something in a category."""
+        assert channel.guild is not None
+        return in_view(channel, user.id, self.channels_of(channel.guild))
 
     def require(self, channel: Channel, user: User, wanted: Permission) -> None:
         """Refuse with 50013 unless the user holds all wanted permissions."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from email.utils import format_datetime
+from math import inf
 from typing import Any, cast
 
 import discord
@@ -36,21 +37,6 @@ class Notes:
         raise AssertionError("nothing was asked before the first connection")
 
 
-class Certain:
-    """Shards that are this process's without a doubt, unless it is told otherwise."""
-
-    is_certain = True
-
-    async def run(self) -> None:
-        raise AssertionError("nothing is connected here")
-
-    async def turn(self, shard_id: int) -> None:
-        raise AssertionError("nothing is connected here")
-
-    async def leave(self) -> None:
-        raise AssertionError("nothing is connected here")
-
-
 class Leaving:
     """A greeter that has nothing to end."""
 
@@ -80,9 +66,10 @@ def adapter(notes: Notes) -> DiscordAdapter:
         cogs=unused,
         wake=lambda: None,
         closed=unused,
+        leases=unused,
     )
     adapter._client.shard_count = 2
-    adapter._client.gateway._shards = Certain()
+    adapter._holder._until = inf
     return adapter
 
 
@@ -164,17 +151,16 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
     assert "ZeroDivisionError" in caplog.text
 
 
-async def test_nothing_is_noted_of_a_shard_that_may_be_another_processs(
+async def test_nothing_is_noted_while_it_is_not_certain_who_holds_the_gateway(
     adapter: DiscordAdapter, notes: Notes
 ) -> None:
-    uncertain = Certain()
-    uncertain.is_certain = False
-    adapter._client.gateway._shards = uncertain
+    adapter._holder._until = -inf
     await adapter.connected(0, resumed=False)
-    adapter._client.gateway._shards = Certain()
-    await adapter.released(0)
     await adapter.alive(0)
     assert notes.noted == []
+    adapter._holder._until = inf
+    await adapter.alive(0)
+    assert notes.noted == [ShardRange(0, 2)]
 
 
 async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
