@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,8 +20,6 @@ from tests.upgrade.worlds import Worlds
 from tests.wire.discord import DiscordServer
 from tests.wire.slack import SlackServer
 
-SESSION = "11111111-1111-4111-8111-111111111111"
-"""A conversation at the terminal."""
 _ASKED_THERE = (courses.WICK, courses.BELL)
 
 
@@ -109,16 +108,23 @@ def build(program: Program, folder: Path) -> None:
         _done(shell.run("ingest", "--course", course, timeout=_LONG))
         for tenant in worlds.tenants:
             _done(shell.run("courses", "grant", course, tenant))
+    continued: tuple[str, ...] = ()
     for asked in _ASKED_THERE:
-        answer = shell.run(
-            *("ask", "--course", "arden", "--session", SESSION, asked.text), timeout=_LONG
-        )
+        answer = shell.run("ask", "--course", "arden", *continued, asked.text, timeout=_LONG)
         assert asked.fact in _done(answer), answer.out
+        continued = ("--session", conversation_at_the_terminal(shell))
     asyncio.run(_live(program, folder, worlds))
     worlds.keep(folder)
 
 
 _LONG = 600.0
+
+
+def conversation_at_the_terminal(shell: CommandLine) -> str:
+    """Return the id of the only conversation that was held there."""
+    sessions = json.loads(_done(shell.run("sessions", "list", "--json")))
+    [only] = [one for one in sessions if one["metadata"].get("platform") == "console"]
+    return str(only["session_id"])
 
 
 def _done(finished: Finished) -> str:

@@ -13,7 +13,7 @@ import pytest_asyncio
 from bot.database import HEAD_REVISION
 from tests.command_line import CommandLine, Finished
 from tests.upgrade import courses
-from tests.upgrade.build import SESSION
+from tests.upgrade.build import conversation_at_the_terminal
 from tests.upgrade.courses import Question
 from tests.upgrade.due import INGEST_AGAIN, WARNED_BEFORE, rewrite, warned
 from tests.upgrade.fixture import FIRST, path_of, unpack
@@ -169,11 +169,12 @@ async def test_the_courses_are_there_and_can_be_ingested_again(upgraded: Upgrade
 
 
 async def test_a_conversation_at_the_terminal_goes_on(upgraded: Upgraded) -> None:
-    words = ("ask", "--session", SESSION, courses.BOAT.text)
+    session = await asyncio.to_thread(conversation_at_the_terminal, upgraded.shell)
+    words = ("ask", "--session", session, courses.BOAT.text)
     asked = await asyncio.to_thread(upgraded.shell.run, *words, timeout=_LONG)
     assert asked.code == 0, asked.err
     assert courses.BOAT.fact in asked.out
-    said = [turn["user_input"] for turn in await upgraded.turns(SESSION)]
+    said = [turn["user_input"] for turn in await upgraded.turns(session)]
     assert said == [one.text for one in (courses.WICK, courses.BELL, courses.BOAT)]
 
 
