@@ -69,7 +69,7 @@ async def test_two_versions_read_one_anothers_answers(engine: AsyncEngine) -> No
         await db.execute(setting.bindparams(bindparam("value", content, type_=JSON)))
     again = await sessions.turn_of(question.request_id)
     assert again is not None
-    assert again.agent_response == answer.model_copy(update={"located": 0.4})
+    assert again.agent_response == answer.model_copy(update={"located": 0.0})
 
 
 async def test_waiting_questions_are_read_without_such_fields(engine: AsyncEngine) -> None:

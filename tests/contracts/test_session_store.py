@@ -1,7 +1,6 @@
 """The session store keeps its promises on every database."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -116,19 +115,6 @@ class TestRemembering:
         assert turn.outcome is Outcome.ANSWERED
         assert await recalled(store, THREAD) == [turn]
         assert await store.turn_of(question.request_id) == turn
-
-    async def test_a_turn_stored_before_sections_were_comes_back(
-        self, store: SessionStore, engine: AsyncEngine
-    ) -> None:
-        turn = await asked(store, THREAD)
-        async with engine.begin() as connection:
-            stored = await connection.scalar(text("SELECT content FROM turns"))
-            content = json.loads(stored) if isinstance(stored, str) else stored
-            del content["section_filter"]
-            await connection.execute(
-                text("UPDATE turns SET content = :content"), {"content": json.dumps(content)}
-            )
-        assert await recalled(store, THREAD) == [turn]
 
     async def test_chunks_are_stored_once_and_in_the_answer_only(
         self, store: SessionStore, engine: AsyncEngine

@@ -301,7 +301,8 @@ class ReasonModal(discord.ui.Modal):
             max_length=LONGEST_REASON,
             required=False,
         )
-        self.add_item(discord.ui.Label(text=i18n.text("vote-because"), component=because))
+        label = i18n.text("vote-because-optional")
+        self.add_item(discord.ui.Label(text=label, component=because))
         label = i18n.text("vote-in-your-words-optional")
         self.add_item(discord.ui.Label(text=label, component=words))
 

@@ -228,6 +228,8 @@ class GatewayHolder:
         connecting = asyncio.create_task(self._connect())
         try:
             while not (await asyncio.wait({connecting}, timeout=beat))[0]:
+                if self._client.is_closed():  # in the middle of connecting its shards
+                    return
                 await self._look(gateway)
                 if not self._holds:
                     logger.warning("another process holds %s by now; this one disconnects", gateway)
@@ -238,8 +240,9 @@ class GatewayHolder:
             if not self._is_ending:
                 connecting.result()
         finally:
-            connecting.cancel()
-            await asyncio.wait({connecting})
+            while not connecting.done():  # `wait_for` may lose one, and discord.py tries for ever
+                connecting.cancel()
+                await asyncio.wait({connecting}, timeout=1.0)
 
     async def _connect(self) -> None:
         """Connect all shards, and stay connected until the client is closed."""

@@ -28,8 +28,8 @@ def test_slack_says_itself_that_an_input_is_optional(view: dict[str, Any]) -> No
 
 
 async def test_discord_says_nothing_so_the_label_does() -> None:
-    modal = ReasonModal(UUID(int=1))
-    for one in modal.walk_children():
-        if isinstance(one, discord.ui.TextInput):
-            label = str(one.to_component_dict()["label"])
-            assert label.lower().count("optional") == (0 if one.required else 1)
+    labels = [one for one in ReasonModal(UUID(int=1)).children if isinstance(one, discord.ui.Label)]
+    assert len(labels) == 2
+    for label in labels:
+        assert isinstance(label.component, discord.ui.TextInput | discord.ui.RadioGroup)
+        assert label.text.lower().count("optional") == (0 if label.component.required else 1)
