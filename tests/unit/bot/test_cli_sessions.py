@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -31,10 +30,16 @@ def arden(tmp_path: Path, ingested: CommandLine) -> CommandLine:
 
 def conversation(shell: CommandLine, *questions: str) -> str:
     """Hold a conversation and return its session's id."""
-    session = str(uuid4())
+    continued: tuple[str, ...] = ()
     for question in questions:
-        assert shell.here("ask", question, "--session", session).code == 0
-    return session
+        assert shell.here("ask", question, *continued).code == 0
+        continued = ("--session", latest(shell))
+    return continued[1]
+
+
+def latest(shell: CommandLine) -> str:
+    """Return the id of the conversation that somebody spoke in last."""
+    return str(shell.here("sessions", "list", "--json").json[0]["session_id"])
 
 
 def test_conversations_about_no_known_course_are_not_told_to_be_none(arden: CommandLine) -> None:
@@ -61,9 +66,8 @@ def test_a_conversation_is_listed_shown_and_forgotten(arden: CommandLine) -> Non
 
 
 def test_a_quote_is_shown_as_one(arden: CommandLine) -> None:
-    session = str(uuid4())
-    arden.here("ask", "Why?", "--quote", VERBATIM, "--session", session)
-    assert f"   > {VERBATIM}" in arden.here("sessions", "show", session).out
+    arden.here("ask", "Why?", "--quote", VERBATIM)
+    assert f"   > {VERBATIM}" in arden.here("sessions", "show", latest(arden)).out
 
 
 def test_json_is_sessions_with_their_turns(arden: CommandLine) -> None:
