@@ -24,6 +24,7 @@ from discord.gateway import DiscordWebSocket
 from adapters.base import SteppedDown
 from adapters.delivery.job_lease import unstoppable_clock
 from adapters.discord.gateway.client import Client
+from adapters.discord.gateway.odd_events import close_sockets
 from adapters.discord.inbound import PLATFORM
 from core.errors import ConfigurationError, ServiceError, StoreError
 from core.storage.leases import Leases
@@ -243,6 +244,7 @@ class GatewayHolder:
             while not connecting.done():  # `wait_for` may lose one, and discord.py tries for ever
                 connecting.cancel()
                 await asyncio.wait({connecting}, timeout=1.0)
+            await close_sockets(self._client)
 
     async def _connect(self) -> None:
         """Connect all shards, and stay connected until the client is closed."""

@@ -6,11 +6,14 @@ what it cannot read is passed over. discord.py has no public hook for that, so t
 other, uses what it keeps to itself; each such place says why.
 """
 
+import asyncio
+import contextlib
 import json
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import aiohttp
 import discord
@@ -33,6 +36,8 @@ READ_RAW = {
 }
 """The events of the client that hand a payload on as it came."""
 INTERACTION = "INTERACTION_CREATE"
+_GOODBYE = 2.0
+"""Seconds that the other side gets to close a connection."""
 _OF_SERVERS = frozenset({"GUILD_CREATE", "GUILD_UPDATE"})
 READ_BY_THE_LIBRARY = frozenset(
     {
@@ -110,6 +115,14 @@ def contain_events(client: discord.AutoShardedClient, unreadable: Unreadable) ->
     _Socket.noting = unreadable
     # AutoShardedClient takes its sockets from this name, and none can be given to it.
     sharding.DiscordWebSocket = _Socket  # type: ignore[misc]
+
+
+async def close_sockets(client: discord.Client) -> None:
+    """Close the connections that a client left open, and end the threads that they beat from."""
+    state = client._connection  # a socket keeps its client's state, and no public name of it
+    for socket in [one for one in _Socket.made if getattr(one, "_connection", None) is state]:
+        with contextlib.suppress(OSError, RuntimeError, TimeoutError):
+            await asyncio.wait_for(socket.close(), _GOODBYE)
 
 
 def readable_member(guild: discord.Guild, author: int, roles: Iterable[int]) -> discord.Member:
@@ -232,6 +245,13 @@ class _Socket(DiscordWebSocket):
 
     noting: Unreadable
     """Notes what cannot be read; one for the process, as discord.py makes the sockets itself."""
+    made: ClassVar["weakref.WeakSet[_Socket]"] = weakref.WeakSet()
+    """All that were made; one whose shard was still connecting is known to nobody else."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Make a connection that `close_sockets` closes."""
+        super().__init__(*args, **kwargs)
+        self.made.add(self)
 
     async def received_message(self, msg: Any, /) -> None:
         """Take in a frame; of one that discord.py cannot read, what the connection needs."""
