@@ -24,7 +24,7 @@ from core.retrieval.question.resolving import PLACES, has_own_subject
 
 WEIGHTS = Path(__file__).with_name("pointing.npy")
 """(dimensions + 1,) float16: a weight for each dimension of the embedding, then the bias."""
-_MARK = 0.35
+_MARK = 0.5
 _SURE = 0.9
 """Probability from which a message that stands above is itself taken to only point."""
 _MOST_CHARACTERS = 160

@@ -233,6 +233,10 @@ class Rest:
                 if pause is None:
                     raise DeliveryError(type(error).__name__) from error
                 await asyncio.sleep(pause)
+            except (AssertionError, RuntimeError) as error:  # so aiohttp says that it was closed
+                if not self._client.is_closed():
+                    raise
+                raise DeliveryError("the connection was closed") from error
         raise AssertionError("the last pause is None")
 
     def _begun(self, request: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:

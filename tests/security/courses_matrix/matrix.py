@@ -100,7 +100,7 @@ class Lane:
 
     @property
     def asks_itself(self) -> bool:
-        """Whether its person writes what is offered to be answered, and not another one."""
+        """Whether its person takes up no offers to others, and is answered at once instead."""
         return self.role is Role.STUDENT or self.relation is Relation.STAFF_ONLY
 
     @property

@@ -17,9 +17,15 @@ class Meeting(Using):
 
     async def prepare_offer(self, lane: Lane) -> None:
         """Let the bot offer to answer in a lane, while it may."""
-        lane.offered = await self._offer(lane, quiet=False)
+        if not lane.asks_itself:
+            lane.offered = await self._offer(lane, quiet=False)
 
     async def _take_up(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
+        if lane.asks_itself:  # who asked is answered at once in their own thread, without an offer
+            there = lane.answer.channel if lane.answer is not None else lane.where
+            await self.world.say(lane.user, there, HALF)
+            await self.house.incoming(lane, mark, quiet=quiet or lane.is_refused)
+            return
         quiet = lane.offered is None and (quiet or lane.is_refused)
         line = lane.offered or await self._offer(lane, quiet=quiet)
         taken = self.witness.mark()
@@ -30,7 +36,7 @@ class Meeting(Using):
         """Return a message that the bot offers to answer, unless it keeps quiet."""
         tenant, bot = lane.bond.tenant, self.world.bot
         there = lane.answer.channel if lane.answer is not None else lane.where
-        author = lane.user if lane.asks_itself else self.house.person(tenant)
+        author = self.house.person(tenant)
         await self.world.say(self.house.person(tenant), there, CHATTER)
         await asyncio.sleep(_A_MOMENT)
         line = await self.world.say(author, there, HALF)

@@ -12,9 +12,15 @@ class Meeting(Using):
 
     async def prepare_offer(self, lane: Lane) -> None:
         """Let the bot offer to answer in a lane, while it may."""
-        lane.offered = await self._offer(lane, quiet=False)
+        if not lane.asks_itself:
+            lane.offered = await self._offer(lane, quiet=False)
 
     async def _take_up(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
+        if lane.asks_itself:  # who asked is answered at once in their own thread, without an offer
+            root = lane.question.thread_ts or lane.question.ts
+            await self.world.say(lane.user, lane.channel, HALF, thread=root)
+            await self.house.incoming(lane, mark, quiet=quiet or lane.is_refused)
+            return
         quiet = lane.offered is None and (quiet or lane.is_refused)
         line = lane.offered or await self._offer(lane, quiet=quiet)
         taken = self.witness.mark()
@@ -27,9 +33,8 @@ class Meeting(Using):
         root = lane.question.thread_ts or lane.question.ts
         people = [self.house.person(tenant), self.house.person(tenant)]
         lane.channel.members |= {person.id: person for person in people}
-        author = lane.user if lane.asks_itself else people[1]
         await self.world.say(people[0], lane.channel, CHATTER, thread=root)
-        line = await self.world.say(author, lane.channel, HALF, thread=root)
+        line = await self.world.say(people[1], lane.channel, HALF, thread=root)
         if quiet:
             await self.house.barrier()
         else:
