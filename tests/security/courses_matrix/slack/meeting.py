@@ -16,10 +16,13 @@ class Meeting(Using):
             lane.offered = await self._offer(lane, quiet=False)
 
     async def _take_up(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
+        if lane.asks_itself and (quiet or lane.is_refused):
+            await self.house.barrier()  # there is nothing to take up; other cells ask there
+            return
         if lane.asks_itself:  # who asked is answered at once in their own thread, without an offer
             root = lane.question.thread_ts or lane.question.ts
             await self.world.say(lane.user, lane.channel, HALF, thread=root)
-            await self.house.incoming(lane, mark, quiet=quiet or lane.is_refused)
+            await self.house.incoming(lane, mark, quiet=False)
             return
         quiet = lane.offered is None and (quiet or lane.is_refused)
         line = lane.offered or await self._offer(lane, quiet=quiet)
