@@ -294,7 +294,8 @@ async def _tried(stage: Stage, lane: Lane, cell: Cell, findings: Findings) -> No
     except Unlike as unlike:
         findings.leaks.append(Finding(name, f"its words are not those of an unknown id: {unlike}"))
     entries = list(stage.witness.since(mark, lane.places))
-    findings.leaks += _leaks(name, lane, entries)
+    is_kept = not (cell.surface.queue and lane.relation is Relation.FIXED)
+    findings.leaks += _leaks(name, lane, entries, is_kept=is_kept)
     wanted = due(cell)
     if wanted is not None and not any(wanted in seen.words for seen in entries):
         shown = entries[-1].text[:300] if entries else ""
@@ -318,8 +319,10 @@ def due(cell: Cell) -> str | None:
     return word(bond.course, surface.shows)
 
 
-def _leaks(name: str, lane: Lane, entries: Iterable[Seen]) -> list[Finding]:
-    never = unreadable(lane.bond.tenant) | withheld(lane.relation, lane.role)
+def _leaks(name: str, lane: Lane, entries: Iterable[Seen], *, is_kept: bool) -> list[Finding]:
+    """Return what was shown and must not be; `is_kept`: the lane's lock holds for it, too."""
+    never = unreadable(lane.bond.tenant)
+    never |= withheld(lane.relation, lane.role) if is_kept else frozenset()
     in_public = withheld_in_public(lane.relation)
     found: dict[str, Finding] = {}
     for seen in entries:

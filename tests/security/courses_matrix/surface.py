@@ -40,6 +40,8 @@ class Surface:
     """Whether only staff may use it."""
     wide: bool = False
     """Whether it changes what holds in a whole tenant or platform: tried last, one by one."""
+    queue: bool = False
+    """Whether it ends in what waits for its staff, of all their courses, wherever that is shown."""
     again: bool = False
     """Whether all that its person sent is delivered once more, as it was."""
 

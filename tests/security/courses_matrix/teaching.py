@@ -22,6 +22,7 @@ _CARDS = tuple(
         discord=(f"button {letter}", f"modal {letter}"),
         slack=(f"button {letter}", "modal gl:staff-form"),
         relations=TURNS,
+        queue=letter in "tz",
     )
     for name, letter in (
         ("Ask the staff", "k"),
