@@ -5,7 +5,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self
 
-from adapters.markdown.footnotes import (
+from adapters.chat.markdown.dialects import on_one_line, printable
+from adapters.chat.markdown.footnotes import (
     Footnote,
     answered_question,
     confidence_in_words,
@@ -13,14 +14,11 @@ from adapters.markdown.footnotes import (
     lead_in,
     place_in_book,
 )
-from adapters.markdown.printable import on_one_line, printable
-from core import i18n
-from core.errors import BotError
-from core.grounding import wording
-from core.markdown.code import code_in, masked
-from core.markdown.locating import CodeKind
-from core.markdown.writing import one_line
-from core.models import AgentResponse, Outcome, RetrievedChunk
+from core.answering.grounding import citations as wording
+from core.domain import AgentResponse, Outcome, RetrievedChunk, i18n
+from core.domain.errors import BotError
+from core.domain.links import one_line
+from core.domain.markdown import CodeKind, code_in, masked
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

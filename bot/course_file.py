@@ -10,16 +10,15 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from core.errors import ConfigurationError
-from core.models import AgentConfiguration, Course
+from core.domain import AgentConfiguration, Course
+from core.domain.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from bot.course_tables import CourseTable
-    from bot.providers.tables import ModelTable
-    from bot.source_file import RenewedSource, SourceTable
-    from core.access.roster import Described
-    from core.policies.policy import AnswerPolicy
-    from core.storage.channels.rules import OperatorRules
+    from bot.course_tables import CourseTable, RenewedSource, SourceTable
+    from bot.model_tables import ModelTable
+    from core.storage.access_store import Described
+    from core.storage.channels import OperatorRules
+    from core.teaching.policy import AnswerPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class CourseFile:
 
     def renewed(self, course_id: str) -> "list[RenewedSource]":
         """Return those of the course's sources that are ingested again by themselves."""
-        from bot.source_file import RenewedSource
+        from bot.course_tables import RenewedSource
 
         return [
             RenewedSource(course_id, name, source.every, source.watch)
@@ -106,7 +105,7 @@ class CourseFile:
 
     def radar_least_askers(self, course_id: str) -> int:
         """Return how many people each number of the course's radar is about at least."""
-        from core.radar.activity import ASKERS
+        from core.teaching.radar_activity import ASKERS
 
         table = self.tables.get(course_id)
         return table.radar_least_askers if table else ASKERS
@@ -159,10 +158,13 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
         if required:
             raise ConfigurationError(f"The course file {path} does not exist.")
         return CourseFile()
-    from bot.course_tables import FileTable, problem_of  # only where there is a file
-    from bot.platforms.registry import PLATFORMS
-    from bot.policy_file import policies_in
-    from bot.staff_file import named_in
+    from bot.course_tables import (  # only where there is a file
+        FileTable,
+        named_in,
+        policies_in,
+        problem_of,
+    )
+    from bot.platforms import PLATFORMS
 
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -9,8 +9,13 @@ from tempfile import TemporaryFile
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import ConfigurationError, StoreError
-from core.storage.database import create_engine, dispose, store_errors
+from bot.settings import Settings
+from core.domain.disk import INDEX_RESERVE
+from core.domain.disk import check_room as check_disks
+from core.domain.errors import ConfigurationError, StoreError
+from core.index.base import OPTIMIZE_ABOVE
+from core.ingestion.embedding import Footprint
+from core.storage.database import create_engine, dispose, driver_url, store_errors
 
 BASE_REVISION = "0100"
 """The tables of 0.2.0, the first version that later ones bring up to date."""
@@ -127,7 +132,7 @@ async def rebuild(engine: AsyncEngine, revision: str, fill: Callable[[Connection
         StoreError: when the database fails.
     """
 
-    from core.backup.rows import drop_all  # with every table of the program
+    from bot.backup_archive import drop_all  # with every table of the program
 
     def work(connection: Connection) -> None:
         drop_all(connection)
@@ -277,3 +282,26 @@ def _scripts() -> str:
     import migrations
 
     return str(next(iter(migrations.__path__)))
+
+
+_COPIES = 3
+"""How often a large collection is on the disk while its graph is built."""
+
+
+def check_room(settings: Settings, course_id: str, needed: Footprint) -> None:
+    """Return when there is room for an edition, next to the one that it replaces.
+
+    A Qdrant server and a PostgreSQL server look after their own disks.
+
+    Raises:
+        NoRoom: naming the folder, what is needed there and what is free.
+    """
+    needs: dict[Path, int] = {}
+    if settings.qdrant.url is None:
+        index = settings.data_dir.absolute() / "index"
+        copies = _COPIES if needed.chunks > OPTIMIZE_ABOVE else 1
+        needs[index] = copies * needed.index + INDEX_RESERVE
+    address = driver_url(settings.database_url)
+    if address.get_backend_name() == "sqlite":
+        needs[Path(address.database or "").absolute().parent] = needed.database
+    check_disks(needs, f"The course {course_id}")

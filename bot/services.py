@@ -7,42 +7,39 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.course_file import CourseFile
-from bot.keyring.keys import Keys
-from bot.keyring.sealing import Sealer
-from bot.providers.embedders import Embedders, whole_words
-from bot.providers.models import (
-    Models,
-    chosen_generator,
-    configured_generator,
-    prices,
-)
-from bot.providers.stand_ins import load_stand_ins
-from bot.providers.tables import NO_JUDGE
+from bot.embedders import Embedders, load_stand_ins, whole_words
+from bot.keys import Keys, Sealer
+from bot.model_tables import NO_JUDGE
+from bot.models import Models, chosen_generator, configured_generator, prices
 from bot.settings import Settings
-from core.errors import ConfigurationError
+from core.domain import EXTRACTIVE, AgentConfiguration, Chunk
+from core.domain.errors import ConfigurationError
+from core.domain.telemetry import NO_METER, Meter
 from core.index.base import VectorIndex
-from core.index.sparse import Bm25Encoder
-from core.models import EXTRACTIVE, AgentConfiguration, Chunk
-from core.storage.catalogue import Catalogue
-from core.storage.origins import Origins
-from core.telemetry.metering import NO_METER, Meter
+from core.index.terms import Bm25Encoder
+from core.storage.catalogue import Catalogue, Origins
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.ext.asyncio import AsyncEngine
 
-    from bot.providers.marks import Marks
+    from bot.embedders import Marks
     from core.answering.agent import Agent
-    from core.answering.verified import VerifiedStage
-    from core.embeddings.base import OfflineEmbedder
-    from core.generation.base import Generator
-    from core.generation.extractive import ExtractiveGenerator
-    from core.grounding.judge import Judge
+    from core.answering.grounding.judge import Judge
+    from core.answering.pipeline import Pipeline
+    from core.answering.writers.base import Generator
+    from core.answering.writers.extractive import ExtractiveGenerator
     from core.ingestion.pipeline import Ingestion
-    from core.policies.store import PolicyStore
-    from core.radar.report import Radar
+    from core.providers.base import ChatEnd
+    from core.providers.embeddings.base import OfflineEmbedder
     from core.retrieval.retriever import Retriever
-    from core.storage.sessions.store import SessionStore
+    from core.storage.sessions import SessionStore
+    from core.teaching.early_stages import VerifiedStage
+    from core.teaching.policy import Assignment
+    from core.teaching.policy_stage import PolicyStage
+    from core.teaching.policy_store import PolicyGate, PolicyStore
+    from core.teaching.radar import Radar
+
 
 Result = TypeVar("Result")
 
@@ -76,21 +73,21 @@ class Services:
     @cached_property
     def marks(self) -> "Marks":
         """What `glossator calibrate` fitted."""
-        from bot.providers.marks import Marks
+        from bot.embedders import Marks
 
         return Marks(self.settings.data_dir)
 
     @cached_property
     def sessions(self) -> "SessionStore":
         """The conversations."""
-        from core.storage.sessions.store import SessionStore
+        from core.storage.sessions import SessionStore
 
         return SessionStore(self.engine)
 
     @cached_property
     def policies(self) -> "PolicyStore":
         """What staff set in chats of how questions are answered."""
-        from core.policies.store import PolicyStore
+        from core.teaching.policy_store import PolicyStore
 
         sealer = Sealer(self.keys.sealing)
         return PolicyStore(self.engine, sealer, self.course_file.language)
@@ -98,9 +95,8 @@ class Services:
     @cached_property
     def radar(self) -> "Radar":
         """What may be shown of a course's weeks."""
-        from core.radar.report import Radar
-        from core.radar.store import RadarStore
-        from core.radar.turns import WeekReader
+        from core.teaching.radar import Radar
+        from core.teaching.radar_store import RadarStore, WeekReader
 
         return Radar(
             store=RadarStore(self.engine),
@@ -135,7 +131,7 @@ class Services:
     @cached_property
     def extractive(self) -> "ExtractiveGenerator":
         """The writer that needs no network."""
-        from core.generation.extractive import ExtractiveGenerator
+        from core.answering.writers.extractive import ExtractiveGenerator
 
         return ExtractiveGenerator(embedder=self.local)
 
@@ -187,12 +183,11 @@ class Services:
         Raises:
             ConfigurationError: when a model is to write that there is not, or has no key.
         """
-        from bot.policies import policy_stage
         from core.answering.agent import Agent
-        from core.answering.courtesy import CourtesyStage
+        from core.answering.context import Spending
         from core.answering.pipeline import Pipeline
-        from core.answering.spending import Spending
-        from core.storage.budgets.store import TokenBudgets, TokenLimits
+        from core.storage.budgets import TokenBudgets, TokenLimits
+        from core.teaching.early_stages import CourtesyStage
 
         budget = self.settings.budget
         limits = TokenLimits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
@@ -220,11 +215,11 @@ class Services:
     @cached_property
     def verified_stage(self) -> "VerifiedStage":
         """What answers by the words of a course's staff."""
-        from bot.handbook import COURSE
-        from core.access.store import AccessStore
-        from core.answering.verified import VerifiedStage
-        from core.verified_answers.matching import Matcher
-        from core.verified_answers.store import VerifiedAnswers
+        from bot.wiring import COURSE
+        from core.storage.access_store import AccessStore
+        from core.teaching.early_stages import VerifiedStage
+        from core.teaching.matching import Matcher
+        from core.teaching.verified_store import VerifiedAnswers
 
         return VerifiedStage(
             answers=VerifiedAnswers(self.engine),
@@ -302,10 +297,10 @@ class Services:
         Raises:
             ConfigurationError: when that model is not available.
         """
-        from bot.cli.ingest_room import check_room
-        from core.ingestion.changes.store import CourseChanges
-        from core.ingestion.edition.lock import ingest_lock
+        from bot.database import check_room
+        from core.ingestion.changes import CourseChanges
         from core.ingestion.pipeline import Ingestion
+        from core.ingestion.plan import ingest_lock
         from core.storage.ingest_accounts import IngestAccounts
 
         return Ingestion(
@@ -325,14 +320,14 @@ class Services:
 
 def _rules() -> str:
     """Return the instructions that every question begins with, for a server that keeps them."""
-    from core.generation.base import GenerationTask
-    from core.generation.claims.prompt import render_system
+    from core.answering.writers.base import GenerationTask
+    from core.answering.writers.prompt import render_system
 
     return render_system(GenerationTask(question="", evidence=()))
 
 
 def _foreign_language(texts: Sequence[str], language: str) -> str | None:
-    from core.grounding.languages import foreign_language  # only where something was read
+    from core.answering.grounding.citations import foreign_language  # only where something was read
 
     return foreign_language(texts, language)
 
@@ -343,7 +338,7 @@ def _settle(
     changed: Mapping[str, Sequence[Chunk]],
     db: "Connection",
 ) -> int:
-    from core.verified_answers.editions import settle  # only where something changed
+    from core.teaching.verified_store import settle  # only where something changed
 
     return settle(course_id, unchanged, changed, db)
 
@@ -353,4 +348,57 @@ def missing_text(course_id: str) -> str:
     return (
         f"The index does not hold {course_id}: run 'glossator ingest' for the course {course_id} "
         "again, or restore the index and the database from one backup."
+    )
+
+
+_MOST_TITLES = 200
+"""Headings that an embedding model is measured on."""
+
+
+def policy_stage(opened: "Services", pipeline: "Pipeline") -> "PolicyGate":
+    """Return the stage that looks for the policy that holds for a question.
+
+    Args:
+        pipeline: Lets a model write the hints, where there is one.
+    """
+    from core.teaching.policy_store import PolicyGate
+
+    return PolicyGate(
+        described=opened.course_file.policies_of,
+        store=opened.policies,
+        build=partial(_stage, opened, pipeline),
+    )
+
+
+def _stage(opened: "Services", pipeline: "Pipeline") -> "PolicyStage":
+    from core.teaching.belonging import Belonging
+    from core.teaching.book_hints import BookHints
+    from core.teaching.policy_stage import PolicyStage
+    from core.teaching.policy_store import HintSteps, Steps
+
+    async def titles(course_id: str) -> Sequence[str]:
+        edition = await opened.catalogue.live(course_id)
+        if edition is None:
+            return ()
+        sections = await opened.catalogue.sections(edition.generation)
+        return [section.title for section in sections][:_MOST_TITLES]
+
+    async def judged(
+        course_id: str, question: str, assignment: "Assignment", calls: "list[ChatEnd]"
+    ) -> float | None:
+        judge = opened.judge(course_id)
+        if judge is None:
+            return None
+        return await judge.belongs_to(question, assignment.text, calls.append)
+
+    return PolicyStage(
+        described=opened.course_file.policies_of,
+        store=opened.policies,
+        steps=Steps(HintSteps(opened.engine), opened.sessions, opened.local),
+        retriever=opened.retriever,
+        belonging=Belonging(titles, judged),
+        hints=BookHints(opened.local),
+        embedder=opened.local,
+        zone_of=opened.course_file.zone,
+        write=pipeline.answer,
     )

@@ -20,13 +20,12 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from adapters.features.command_names import CommandNames
-from bot.platforms.entry import G, Host, PlatformSettings
-from bot.platforms.registry import PLATFORMS
-from bot.providers.tables import FOREIGN_KEYS, GEMINI, LOCAL, ModelTable, Seconds
-from core.errors import ConfigurationError
-from core.models import NonBlank
-from core.runtime.hosts import check_authority
+from adapters.actions.command_names import CommandNames
+from bot.model_tables import FOREIGN_KEYS, GEMINI, LOCAL, ModelTable, Seconds
+from bot.platforms import PLATFORMS, G, Host, PlatformSettings
+from core.domain import NonBlank
+from core.domain.errors import ConfigurationError
+from core.domain.telemetry import check_authority
 
 PREFIX = "GLOSSATOR_"
 WRITTEN_AS_JSON = {

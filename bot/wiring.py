@@ -3,34 +3,32 @@
 import os
 import re
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
+from importlib.metadata import PackageNotFoundError, PackagePath, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bot.course_file import read_course_file
 from bot.database import make_current
-from bot.keyring.keys import prove
-from bot.providers.embedders import Embedders, open_local
-from bot.providers.models import (
-    Models,
-    check_contexts,
-    check_named_models,
-)
-from bot.providers.tables import read_tables
+from bot.embedders import Embedders, open_local
+from bot.keys import prove
+from bot.model_tables import read_tables
+from bot.models import Models, check_contexts, check_named_models
 from bot.services import Services
 from bot.settings import Settings
-from core.disk.space import is_writable
-from core.errors import ConfigurationError
+from core.domain import Course
+from core.domain.disk import is_writable
+from core.domain.errors import ConfigurationError
 from core.index.base import VectorIndex
-from core.storage.catalogue import Catalogue
-from core.storage.database import create_engine, dispose
-from core.storage.database_url import driver_url
-from core.storage.origins import Origins
+from core.storage.catalogue import Catalogue, Origins
+from core.storage.database import create_engine, dispose, driver_url
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
+
+    from core.ingestion.coverage import IngestReport, Progress
 
 
 Result = TypeVar("Result")
@@ -117,11 +115,10 @@ def open_index(settings: Settings) -> VectorIndex:
     """
     qdrant = settings.qdrant
     if qdrant.url is None:
-        from core.index.embedded.edge import EdgeIndex
+        from core.index.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
-    from core.index.server.qdrant import QdrantIndex
-    from core.index.server.qdrant_connection import connect
+    from core.index.qdrant import QdrantIndex, connect
 
     key = qdrant.api_key.get_secret_value() if qdrant.api_key else None
     return QdrantIndex(
@@ -196,3 +193,57 @@ def _close_to_others(path: Path) -> None:
         path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
         for entry in path.iterdir() if is_folder else ():
             _close_to_others(entry)
+
+
+COURSE = Course(course_id="handbook", title="Glossator's handbook")
+SOURCE = "glossator://handbook"
+"""What its pages are called as a source, wherever this installation has them: a data folder made
+by one installation is opened by another."""
+_CHECKOUT = Path(__file__).resolve().parents[1] / "docs"
+_INSTALLED = "share/glossator/handbook/index.md"
+"""How the list of installed files ends with its first page, whatever the folder before it is."""
+
+
+def handbook_folder() -> Path:
+    """Return the folder of the handbook's pages, in a checkout or an installation.
+
+    Raises:
+        ConfigurationError: when the installation came without it.
+    """
+    if _CHECKOUT.is_dir():
+        return _CHECKOUT
+    for file in _installed_files():
+        if file.as_posix().endswith(_INSTALLED):
+            return Path(str(file.locate())).resolve().parent
+    raise ConfigurationError("The handbook is missing: install Glossator again.")
+
+
+def _installed_files() -> Sequence[PackagePath]:
+    try:
+        return files("glossator") or ()
+    except PackageNotFoundError:
+        return ()
+
+
+async def ingest_handbook(
+    opened: Services, progress: "Progress" = lambda *_: None
+) -> "IngestReport":
+    """Bring the built-in course up to date; what is unchanged costs next to nothing.
+
+    Its pages are all that the course consists of: what earlier versions stored as the pages of
+    another folder is theirs no more.
+    """
+    from core.ingestion.sources.sources import open_sources
+
+    limits = opened.settings.ingest
+    async with open_sources(
+        [str(handbook_folder())],
+        base_url=None,
+        allowed_hosts=frozenset(),
+        max_bytes=limits.max_megabytes * 1_000_000,
+        user_agent=limits.user_agent,
+        called=SOURCE,
+    ) as readable:
+        return await opened.ingestion(COURSE.course_id).run(
+            COURSE, readable.sources, listed=(), progress=progress
+        )

@@ -11,21 +11,15 @@ from uuid import uuid4
 from hypothesis import strategies as st
 from rich.console import Console
 
+from adapters.chat.markdown.dialects import plain_text
 from adapters.console import TerminalReply
-from adapters.discord.replies import outbound as discord
-from adapters.markdown.dialects import plain_text
-from adapters.slack.replies import outbound as slack
-from adapters.slack.replies.blocks import blocks, fallback
-from core.answering.answer import AnswerDraft
-from core.errors import UnsupportedDocument
-from core.generation.base import Claim, QuotedWords
-from core.generation.passages.pieces import Piece, cut
-from core.ingestion.chunks.chunking import chunk_document
-from core.ingestion.formats.markdown.reader import parse_markdown
-from core.markdown.code import code_in, without_code
-from core.markdown.locating import CodeKind
-from core.markdown.parser import parser
-from core.models import (
+from adapters.discord import outbound as discord
+from adapters.slack import outbound as slack
+from adapters.slack.outbound import blocks_of_post, fallback
+from core.answering.draft import AnswerDraft
+from core.answering.writers.base import Claim, QuotedWords
+from core.answering.writers.pieces import Piece, cut
+from core.domain import (
     AgentConfiguration,
     AgentResponse,
     EvidenceSignals,
@@ -33,6 +27,10 @@ from core.models import (
     RetrievalToolOutput,
     RetrievedChunk,
 )
+from core.domain.errors import UnsupportedDocument
+from core.domain.markdown import CodeKind, code_in, parser, without_code
+from core.ingestion.chunking import chunk_document
+from core.ingestion.formats.markdown import parse_markdown
 from core.retrieval.retrieval import Retrieval, whole
 from tests.samples import chunk, request
 from tests.wire.slack.entities import Message, written
@@ -183,7 +181,7 @@ def discord_messages(response: AgentResponse) -> list[str]:
 def slack_blocks(response: AgentResponse, *, escape_code: bool = False) -> list[list[Json]]:
     """Return the blocks of each message of an answer on Slack."""
     posts = slack.answer(response, quoted=False)
-    return [blocks(post, escape_code=escape_code) for post in posts]
+    return [blocks_of_post(post, escape_code=escape_code) for post in posts]
 
 
 def slack_calls(response: AgentResponse, *, escape_code: bool = False) -> list[Any]:
@@ -198,7 +196,7 @@ def slack_calls(response: AgentResponse, *, escape_code: bool = False) -> list[A
                 author=cast("Any", None),
                 at=0.0,
                 text=fallback(post),
-                blocks=blocks(post, escape_code=escape_code),
+                blocks=blocks_of_post(post, escape_code=escape_code),
             ),
             names=False,
         )

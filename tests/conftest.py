@@ -13,9 +13,9 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import LocalEmbedder
-from core.errors import ConfigurationError
+from bot.embedders import installed_model
+from core.domain.errors import ConfigurationError
+from core.providers.embeddings.local import LocalEmbedder
 from tests.command_line import CommandLine, shell, the_operators_own
 from tests.one_model import loaded_once
 

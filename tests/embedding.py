@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.embeddings.base import Vectors
-from core.text.sentences import Span
+from core.domain.sentences import Span
+from core.providers.embeddings.base import Vectors
 
 _WORD = re.compile(r"\w+")
 

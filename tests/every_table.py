@@ -8,7 +8,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import Connection, Table
 
-from core.backup.rows import MOMENTARY, kinds, tables
+from bot.backup_archive import MOMENTARY, kinds, tables
 from tests.samples import EARLIER
 
 ROWS = 3

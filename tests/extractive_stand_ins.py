@@ -1,6 +1,6 @@
 """Stands in for the models: the product's own extractive writer, over the hashing embedder."""
 
-from core.generation.extractive import ExtractiveGenerator
+from core.answering.writers.extractive import ExtractiveGenerator
 from tests.stand_ins import Embedder, open_embedder
 
 __all__ = ["Embedder", "open_embedder", "open_generator"]

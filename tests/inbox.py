@@ -10,18 +10,24 @@ from uuid import UUID
 from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.delivery.worker import Worker
-from core import i18n
-from core.access.tenants import Tenant
+from adapters.chat.delivery.worker import Worker
 from core.answering.agent import Agent, Placed, as_asked
-from core.answering.events import AgentEvent, Answerable, TextDelta
-from core.inbox.base import Arrival, DeletedEvent, Job, Kind, lane_for, request_id_for
-from core.inbox.limits import IntakeLimits
-from core.inbox.rows import InboxRow, values_of
-from core.inbox.store import Inbox
-from core.models import AgentRequest, UserContext, now, session_id_for
-from core.storage.budgets.store import TokenBudgets, TokenLimits
-from core.storage.sessions.store import SessionStore
+from core.answering.context import AgentEvent, Answerable, TextDelta
+from core.domain import AgentRequest, UserContext, i18n, now, session_id_for
+from core.storage.access import Tenant
+from core.storage.budgets import TokenBudgets, TokenLimits
+from core.storage.inbox.base import (
+    Arrival,
+    DeletedEvent,
+    IntakeLimits,
+    Job,
+    Kind,
+    lane_for,
+    request_id_for,
+)
+from core.storage.inbox.rows import InboxRow, values_of
+from core.storage.inbox.store import Inbox
+from core.storage.sessions import SessionStore
 from tests.samples import request, response_to
 
 NO_WAIT = timedelta(0)

@@ -9,9 +9,9 @@ import signal
 import sys
 from datetime import timedelta
 
-from adapters.delivery.janitor import Janitor
+from adapters.chat.delivery.janitor import Janitor
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
+from core.storage.sessions import SessionStore
 from tests.inbox import ScriptedAgent, inbox_of, worker_of
 from tests.platform import PlatformAdapter, calling
 

@@ -8,20 +8,20 @@ from pathlib import Path
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.database import upgrade
+from core.domain import Chunk, Course
 from core.index.base import VectorIndex
-from core.index.embedded.edge import EdgeIndex
-from core.index.sparse import Bm25Encoder
-from core.ingestion.changes.store import CourseChanges
-from core.ingestion.edition.lock import ingest_lock
+from core.index.edge import EdgeIndex
+from core.index.terms import Bm25Encoder
+from core.ingestion.changes import CourseChanges
+from core.ingestion.coverage import IngestReport
 from core.ingestion.pipeline import Ingestion
-from core.ingestion.report import IngestReport
-from core.ingestion.sources.opening import open_sources
-from core.models import Chunk, Course
-from core.retrieval.editions.edition_reader import EditionReader
+from core.ingestion.plan import ingest_lock
+from core.ingestion.sources.sources import open_sources
+from core.retrieval.editions import EditionReader
 from core.storage.catalogue import Catalogue, Edition
 from core.storage.database import create_engine
 from core.storage.ingest_accounts import IngestAccounts
-from core.verified_answers.editions import settle
+from core.teaching.verified_store import settle
 from tests.books import write_files
 from tests.embedding import HashingEmbedder
 

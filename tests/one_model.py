@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.embeddings.local import LocalEmbedder
-from core.embeddings.whole_words import WholeWords
+from core.providers.embeddings.local import LocalEmbedder, WholeWords
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.formats.pandoc.program import Pandoc, find_pandoc
+from core.ingestion.formats.pandoc_program import Pandoc, find_pandoc
 
 FOUND = asyncio.run(find_pandoc())
 needs_pandoc = pytest.mark.skipif(

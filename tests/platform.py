@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.base import EarlierThread, PostKeeper
-from adapters.delivery.throttle import Throttle
-from adapters.nearest_sections import Nearest
-from core.errors import DeliveryError
-from core.inbox.base import Job, Posted, Twin
-from core.models import AgentRequest, AgentResponse
+from adapters.chat.base import EarlierThread, Nearest, PostKeeper
+from adapters.chat.delivery.streaming_reply import Throttle
+from core.domain import AgentRequest, AgentResponse
+from core.domain.errors import DeliveryError
+from core.storage.inbox.base import Job, Posted, Twin
 
 PLACEHOLDER = "Searching the book …"
 LONGEST = 2000

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from core.generation.base import Claim, QuotedWords
-from core.models import (
+from core.answering.writers.base import Claim, QuotedWords
+from core.domain import (
     AgentRequest,
     AgentResponse,
     AgentToolCall,

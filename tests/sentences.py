@@ -8,21 +8,19 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 OUTSIDE = {
-    "core/backup/": "its reader is the operator, at the terminal",
-    "core/disk/": "what the operator has to free, in an exception's own text",
-    "core/embeddings/": "as core/disk, and what a terminal shows while a model is prepared",
-    "core/evaluation/": "its reader is who runs `glossator eval`",
-    "core/providers/": "details of exceptions, put together by functions, and a trial call",
-    "core/generation/claims/": "written for a model",
-    "core/generation/tools.py": "written for a model",
+    "core/domain/disk.py": "what the operator has to free, in an exception's own text",
+    "core/teaching/evaluation/": "its reader is who runs `glossator eval`",
+    "core/providers/": "details of exceptions, a trial call, what a terminal shows of a download",
+    "core/answering/writers/": "written for a model",
+    "core/answering/writers/base.py": "written for a model",
     "core/answering/checks.py": "written for a model",
-    "core/grounding/judge.py": "written for a model",
-    "core/policies/instructions.py": "written for a model",
-    "core/verified_answers/prompt_passages.py": "written for a model",
+    "core/answering/grounding/judge.py": "written for a model",
+    "core/teaching/policy_stage.py": "written for a model",
+    "core/answering/verified.py": "written for a model",
     "core/index/": "details of exceptions, put together by functions",
     "core/ingestion/": "its reader is the owner of the book, at the terminal",
-    "core/telemetry/metering.py": "descriptions of metrics, for the operator",
-    "core/models/request.py": "what is stored as the question to a bare quote",
+    "core/domain/telemetry.py": "descriptions of metrics, for the operator",
+    "core/domain/request.py": "what is stored as the question to a bare quote",
 }
 """Where a sentence may stand in the code, and why."""
 
@@ -39,7 +37,7 @@ _MESSAGES = frozenset({"text", "Message", "described"})
 _EXCEPTIONS = frozenset({"Unclear", "LeaseLost", "MembershipUnknown"})
 """Exceptions that are not named as errors; the positional arguments of all are details."""
 _SETTING = "GLOSSATOR_"
-_LOOKED_UP_IN = frozenset({"core.i18n", "adapters.discord.commands.translator"})
+_LOOKED_UP_IN = frozenset({"core.domain.i18n", "adapters.discord.commands"})
 _VALUE = "\N{WHITE SQUARE}"
 _SENTENCE = re.compile(r"[\W_]*[A-Z].*\w.*\s.*\w.*[.!?…:](?:[*_`\n).]*)$", re.DOTALL)
 _SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|LOCK|CREATE|ALTER|BEGIN)\b")

@@ -7,8 +7,8 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable
 
-from core.generation.base import Claim, DraftPart, GenerationTask, Passage, QuotedWords
-from core.models import RetrievalToolInput
+from core.answering.writers.base import Claim, DraftPart, GenerationTask, Passage, QuotedWords
+from core.domain import RetrievalToolInput
 from tests.embedding import HashingEmbedder
 
 _SENTENCE = re.compile(r"[A-Z][^.?!\n]*\.")

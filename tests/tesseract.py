@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.recognition.recognition import Recognition, recognition_with
-from core.ingestion.recognition.tesseract import Tesseract, find_tesseract
+from core.ingestion.formats.scans import Recognition, Tesseract, find_tesseract, recognition_with
 
 needs_tesseract = pytest.mark.skipif(
     shutil.which("tesseract") is None,

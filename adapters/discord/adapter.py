@@ -1,57 +1,270 @@
 """Discord as a chat platform: lets events in, and opens the way back for their answers."""
 
 import asyncio
+import io
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
+import aiohttp
 import discord
+from discord import app_commands
+from discord.ext import commands
 
-from adapters.base import PlatformReply, PostKeeper
-from adapters.context.question_context import QuestionContext
-from adapters.discord import reactions, surroundings
-from adapters.discord.api.rest import Rest
-from adapters.discord.backfill import catch_up
-from adapters.discord.backfill.look_back import Backfill
-from adapters.discord.backfill.reconcile import Change, Deleted, Edited, GoneChannel, ShardRange
-from adapters.discord.commands.about import About
-from adapters.discord.commands.actions import ButtonActions
-from adapters.discord.commands.command_sync import sync_changed
-from adapters.discord.commands.components import AnswerButton, CourseMenu, RestMenu, SectionButton
-from adapters.discord.commands.my_data import ExportMyData, ForgetMe, MyData
-from adapters.discord.commands.questions import Questions
-from adapters.discord.commands.staff import CourseCommands
-from adapters.discord.commands.translator import CatalogueTranslator
-from adapters.discord.gateway.client import Client, point_at
-from adapters.discord.gateway.holding import GatewayHolder, ShardLiveness, patiently
-from adapters.discord.gateway.shared_rate_limits import shared_limits
-from adapters.discord.greeter import Greeter
-from adapters.discord.inbound import PLATFORM, message_key, position_of
-from adapters.discord.message_intake import MessageIntake
-from adapters.discord.question_surroundings import QuestionSurroundings
-from adapters.discord.raw_message import RawMessage
-from adapters.discord.replies import queue_cards, threads
-from adapters.discord.replies.announcing import announce
-from adapters.discord.replies.reply import DiscordReply, abandon, notify, retract, tell, tidy
-from adapters.intake.acceptor import Acceptor
-from adapters.intake.deleted_channels import DeletedChannels
-from adapters.intake.front_desk import FrontDesk
-from adapters.intake.platform_clock import PlatformClock
-from adapters.nearest_sections import Nearest
-from adapters.payloads import Json
-from core.access.tenants import Tenant
-from core.errors import DeliveryError, StoreError
-from core.help_requests.base import CardDue, QueueCard
-from core.inbox.base import Job, Twin
-from core.models import AgentRequest
-from core.radar.post import RadarChannel, RadarPost
-from core.storage.leases import Leases
-from core.storage.rate_limit_windows import RateLimitWindows
-from core.telemetry.metering import NO_METER, Meter
+from adapters.actions.about import ABOUT_COMMANDS, AboutCommand, Facts, asked_here
+from adapters.actions.command_names import CommandNames
+from adapters.chat.acceptor import Acceptor
+from adapters.chat.base import Json, Nearest, PlatformReply, PostKeeper
+from adapters.chat.front_desk import DeletedChannels, FrontDesk, Received
+from adapters.chat.incoming_message import IncomingMessage, PlatformClock
+from adapters.chat.question_context import QuestionContext
+from adapters.discord import catch_up, surroundings
+from adapters.discord import notices as queue_cards
+from adapters.discord import notices as reactions
+from adapters.discord import reply as threads
+from adapters.discord.account import Greeter
+from adapters.discord.answer_messages import nonce
+from adapters.discord.catch_up import Backfill, Change, Deleted, Edited, GoneChannel, ShardRange
+from adapters.discord.client import Client, point_at
+from adapters.discord.commands import (
+    CatalogueTranslator,
+    Questions,
+    described,
+    localized,
+    sync_changed,
+)
+from adapters.discord.course_commands import CourseCommands, shortened
+from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, patiently
+from adapters.discord.inbound import (
+    PLATFORM,
+    heard_command,
+    heard_message,
+    is_no_persons,
+    location_of,
+    message_key,
+    position_of,
+)
+from adapters.discord.notices import Interaction, in_time
+from adapters.discord.notices import tell as about_tell
+from adapters.discord.payloads import RawMessage, moment, needed_id, read_message
+from adapters.discord.presses import (
+    AnswerButton,
+    ButtonActions,
+    CourseMenu,
+    ExportMyData,
+    ForgetMe,
+    MyData,
+    RestMenu,
+    SectionButton,
+)
+from adapters.discord.reply import DiscordReply, abandon, notify, retract, tell_reader, tidy
+from adapters.discord.rest import Rest, refused, shared_limits
+from adapters.discord.surroundings import QuestionSurroundings
+from core.domain import MAX_QUESTION, MIN_QUESTION, AgentRequest, i18n
+from core.domain.errors import BotError, DeliveryError, StoreError
+from core.domain.telemetry import NO_METER, Meter
+from core.storage.access import Tenant
+from core.storage.inbox.base import DeletedEvent, Job, Twin
+from core.storage.leases import Leases, RateLimitWindows
+from core.teaching.help_requests import CardDue, QueueCard
+from core.teaching.radar_store import RadarChannel, RadarPost
 
 logger = logging.getLogger(__name__)
+
+
+class About(
+    commands.GroupCog,
+    group_name="glossator",
+    group_description=described("describe-glossator"),
+):
+    """Answers questions about the bot, to the asker alone."""
+
+    def __init__(
+        self,
+        *,
+        desk: FrontDesk,
+        facts: Facts,
+        my_data: MyData,
+        questions: Questions,
+        names: CommandNames,
+    ) -> None:
+        self._desk = desk
+        self._facts = facts
+        self._my_data = my_data
+        self._questions = questions
+        group = self.app_command
+        assert group is not None, "a group has one"
+        group.name = names.glossator
+        for command in ABOUT_COMMANDS.values():
+            group.add_command(self._command(command))
+
+    @app_commands.command(description=described("describe-help"))
+    @app_commands.describe(question=described("describe-help-question"))
+    async def help(
+        self,
+        interaction: Interaction,
+        question: app_commands.Range[str, MIN_QUESTION, MAX_QUESTION] | None = None,
+    ) -> None:
+        """Say how to ask, or answer from the handbook."""
+        if question is None:
+            await about_tell(interaction, i18n.text("discord-how-to-ask"))
+            return
+        incoming = heard_command(interaction, asked_here(question, "Discord"))
+        incoming = replace(incoming, course=self._facts.handbook)
+        await self._questions.take(interaction, incoming, private=True)
+
+    @app_commands.command(description=described("describe-data"))
+    async def data(self, interaction: Interaction) -> None:
+        """Show what is stored about the asker, with buttons that give it to them or delete it."""
+        await self._my_data.show(interaction)
+
+    def _command(self, command: AboutCommand) -> app_commands.Command[Any, ..., None]:
+        async def callback(interaction: Interaction) -> None:
+            async def text() -> str:
+                return await command.answer(
+                    self._facts, await self._desk.here(location_of(interaction))
+                )
+
+            try:
+                await about_tell(interaction, await in_time(interaction, text()))
+            except BotError as error:
+                await about_tell(interaction, error.user_message)
+
+        return app_commands.Command(
+            name=command.name, description=localized(command.description), callback=callback
+        )
+
+
+_READ_OF_AN_EDIT = frozenset({"author", "content", "mentions", "type"})
+_LATE_MENTION = timedelta(minutes=10)
+"""How long an edit may take to reach us by which a message becomes a question."""
+
+
+class MessageIntake:
+    """Takes messages in, in the order of their channel; methods return when that has begun."""
+
+    def __init__(
+        self,
+        client: Client,
+        rest: Rest,
+        desk: FrontDesk,
+        intake: Acceptor,
+        clock: PlatformClock,
+        me: Callable[[], discord.ClientUser],
+    ) -> None:
+        """Prepare for a client that is not connected yet; `me` is asked once it is."""
+        self._client = client
+        self._rest = rest
+        self._desk = desk
+        self._intake = intake
+        self._clock = clock
+        self._me = me
+
+    async def written(self, data: Json) -> None:
+        """Take a question in; others are passed over."""
+        message = read_message(data, surroundings.guild_of(self._client, data))
+        await self._intake.begin(message.channel_id, lambda: self._message(message, None))
+
+    async def missed(self, message: RawMessage, listening_since: datetime) -> None:
+        """Take in a message that was missed; raises StoreError when that cannot be done now."""
+        accept = partial(self._message, message, listening_since)
+        await self._intake.begin(message.channel_id, accept, missed=True)
+
+    async def edited(self, data: Json, guild: int | None) -> None:
+        """Have an edited question answered again; a preview that Discord adds is no edit.
+
+        Discord may send a part of the message, which is then read.
+        """
+        if moment(data.get("edited_timestamp")) is None:
+            return
+        if not data.keys() >= _READ_OF_AN_EDIT:
+            try:
+                whole = await self._rest.message(
+                    needed_id(data, "channel_id"), needed_id(data, "id")
+                )
+            except DeliveryError as error:
+                logger.warning("an edited message cannot be read: %s", error)
+                return
+            data = {**whole, "member": data.get("member")}
+        message = read_message(data, guild)
+        await self._intake.begin(message.channel_id, lambda: self._redone(message))
+
+    async def deleted(self, channel_id: int, message_id: int, position: int) -> None:
+        """Have a deleted question and its answer forgotten; `position`: as `Arrival.position`."""
+        unheard = DeletedEvent(
+            key=message_key(self._me().id, message_id),
+            platform=PLATFORM,
+            workspace="",
+            sent_at=discord.utils.snowflake_time(message_id),
+        )
+        await self._intake.begin(channel_id, lambda: self._desk.deleted(unheard, position))
+
+    async def _message(
+        self, message: RawMessage, listening_since: datetime | None
+    ) -> Received | None:
+        incoming = await self._incoming(message)
+        if incoming is None:
+            return None
+        return await self._desk.receive(replace(incoming, listening_since=listening_since))
+
+    async def _redone(self, message: RawMessage) -> Received | None:
+        incoming = await self._incoming(message)
+        if incoming is None or message.edited_at is None:
+            return None
+        edited_ms = int(message.edited_at.timestamp() * 1_000)
+        again = incoming.as_edit(str(edited_ms), position_of(edited_ms))
+        redone = await self._desk.redo(again, original=incoming.key)
+        is_new = discord.utils.utcnow() - self._clock.ours(message.edited_at) < _LATE_MENTION
+        if redone is None and incoming.addressed and is_new:
+            # It has become a question by the edit; one that was known is not taken in again.
+            return await self._desk.receive(replace(incoming, sent_at=message.edited_at))
+        return redone
+
+    async def _incoming(self, message: RawMessage) -> IncomingMessage | None:
+        if is_no_persons(message):
+            return None
+        around = await surroundings.around(self._client, self._client.unreadable, message)
+        return heard_message(message, self._me(), around)
+
+
+_LOOKED_BACK = timedelta(days=8)
+"""How far back a post may stand that another process made."""
+
+
+async def announce(
+    client: discord.Client, rest: Rest, channel: RadarChannel, post: RadarPost, key: str
+) -> None:
+    """Post a text with its picture, unless they stand in the channel already.
+
+    The picture's name is that of its course and week, by which it is found.
+
+    Raises:
+        DeliveryError: when Discord does not take it.
+    """
+    number = int(channel.channel)
+    since = discord.utils.time_snowflake(discord.utils.utcnow() - _LOOKED_BACK)
+    for message in await rest.messages_after(number, since):
+        names = [one.get("filename") for one in message.get("attachments") or ()]
+        if (message.get("author") or {}).get("id") == rest.me and post.picture_name in names:
+            return
+    target = client.get_partial_messageable(number)
+    options: dict[str, Any] = {
+        "allowed_mentions": discord.AllowedMentions.none(),
+        "suppress_embeds": True,
+        "nonce": nonce(key, number, 0),
+    }
+    picture = io.BytesIO(post.picture)
+    file = discord.File(picture, post.picture_name, description=post.alternative)
+    try:
+        await target.send(shortened(post.text), file=file, **options)
+    except discord.HTTPException as error:
+        raise refused(error) from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise DeliveryError(f"posting into a channel: {type(error).__name__}") from error
 
 
 class DiscordAdapter:
@@ -167,7 +380,7 @@ class DiscordAdapter:
         """Send the asker a sentence: alone after a command, else as a reply to the message."""
         if job.arrival.told_to_wait:
             keeper.mark_ambiguous()
-        await tell(self._client, job, keeper, sentence, link, nearest)
+        await tell_reader(self._client, job, keeper, sentence, link, nearest)
 
     async def notify(self, job: Job, sentence: str) -> None:
         """Send the asker a notice while the question waits, as `tell` does."""

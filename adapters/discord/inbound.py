@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import discord
 
-from adapters.access.location import Location
-from adapters.access.standing import Presence
-from adapters.context.long_question import asks
-from adapters.context.message_parts import NO_PARTS, MessageParts, Whose
-from adapters.discord.members import lookup_in, lookup_of
-from adapters.discord.permissions import permissions_in, permits_thread
-from adapters.discord.raw_message import RawMessage
-from adapters.intake.incoming_message import IncomingMessage, apart_from_quotes
+from adapters.chat.access import Location
+from adapters.chat.incoming_message import IncomingMessage, apart_from_quotes
+from adapters.chat.question_context import NO_PARTS, MessageParts, Whose, asks
+from adapters.chat.whereabouts import Presence
+from adapters.discord.members import lookup_in, lookup_of, permissions_in, permits_thread
+from adapters.discord.payloads import RawMessage
 
 PLATFORM = "discord"
 DIRECT = "@me"

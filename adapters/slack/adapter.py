@@ -2,41 +2,135 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from typing import Protocol
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Protocol, cast
 
-from adapters.base import PlatformReply, PostKeeper
-from adapters.context.question_context import QuestionContext
-from adapters.intake.acceptor import Acceptor
-from adapters.intake.deadline import BackgroundWork
-from adapters.nearest_sections import Nearest
-from adapters.slack import reactions
-from adapters.slack.api.rest import Rest
-from adapters.slack.api.retry import patiently
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.actions.command_names import CommandNames
+from adapters.chat.acceptor import Acceptor, BackgroundWork
+from adapters.chat.base import Nearest, PlatformReply, PostKeeper
+from adapters.chat.buttons import ON_CARD
+from adapters.chat.question_context import QuestionContext
+from adapters.slack import notices as reactions
+from adapters.slack.answer_messages import delete
 from adapters.slack.catch_up import CatchUp
-from adapters.slack.gateway.events import Events
-from adapters.slack.inbound import PLATFORM
-from adapters.slack.installs.installations import OneInstallation
-from adapters.slack.installs.tenants import InstalledTenants
-from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.client import patiently
+from adapters.slack.commands import About, Questions
+from adapters.slack.course_commands import HINTS, PolicyCommands, Staff
+from adapters.slack.events import Events
+from adapters.slack.home import Home, MyData
+from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction
+from adapters.slack.installations import (
+    Installations,
+    InstalledClients,
+    InstalledTenants,
+    OneInstallation,
+    Workspaces,
+)
+from adapters.slack.modals import EXPLAIN, EXPORT, FORGET_ME, MEANT, REASON
+from adapters.slack.mrkdwn import as_written, words
+from adapters.slack.notices import announce
+from adapters.slack.outbound import Address, Post
 from adapters.slack.people import People
-from adapters.slack.permalinks import Permalinks
-from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
-from adapters.slack.replies import queue_cards
-from adapters.slack.replies.address import Address
-from adapters.slack.replies.agent_sessions import AgentSessions
-from adapters.slack.replies.announcing import announce
-from adapters.slack.replies.reply import SlackReply, abandon, notify, retract, tell, tidy
-from adapters.slack.roles import Roles
-from core.access.tenants import Tenant
-from core.errors import ConfigurationError, DeliveryError
-from core.help_requests.base import CardDue, QueueCard
-from core.inbox.base import Job, Twin
-from core.models import AgentRequest
-from core.radar.post import RadarChannel, RadarPost
-from core.storage.installations.store import Installed
+from adapters.slack.presses import ButtonActions
+from adapters.slack.reply import SlackReply, abandon, notify, retract, tell, tidy
+from adapters.slack.rest import Rest
+from adapters.slack.staff_presses import STAFF_FORM, VERIFY
+from adapters.slack.streaming import AgentSessions
+from adapters.slack.surroundings import Permalinks, QuestionSurroundings, ThreadReader
+from core.domain import AgentRequest
+from core.domain.errors import ConfigurationError, DeliveryError, StoreError
+from core.domain.i18n import text
+from core.storage.access import Tenant, role_of
+from core.storage.access_store import Roster
+from core.storage.inbox.base import Job, Twin
+from core.storage.installations import Installed
+from core.teaching.help_requests import CardDue, QueueCard
+from core.teaching.radar_store import RadarChannel, RadarPost
 
 logger = logging.getLogger(__name__)
+
+
+_EVENT_TYPE = "glossator_queue"
+_CLOCKS = timedelta(minutes=5)
+"""How far our clock and Slack's may differ."""
+
+
+async def show_card(workspaces: Workspaces, due: CardDue, card: QueueCard) -> str:
+    """Show a request, as `ChatPlatform.show_card` does, and return the message's timestamp."""
+    rest, channel, post = await _rest_of(workspaces, due), due.channel.channel, _post(card)
+    metadata = {"event_type": _EVENT_TYPE, "event_payload": {"key": str(card.help_id)}}
+    if (ts := due.message or await _standing(rest, due)) is None:
+        return await rest.post(channel, None, post, metadata)
+    await rest.update(channel, ts, post, metadata)
+    return ts
+
+
+async def remove_card(workspaces: Workspaces, due: CardDue) -> None:
+    """Delete the message of a request, as `ChatPlatform.remove_card` does."""
+    rest = await _rest_of(workspaces, due)
+    if (ts := due.message or await _standing(rest, due)) is not None:
+        await delete(rest, due.channel.channel, ts)
+
+
+async def _rest_of(workspaces: Workspaces, due: CardDue) -> Rest:
+    place = (due.channel.workspace, due.channel.enterprise)
+    return await Rest.of(workspaces, place, lambda: None)
+
+
+def _post(card: QueueCard) -> Post:
+    notes = "\n".join(words(line) for line in (card.status, card.said) if line)
+    buttons = ON_CARD if card.is_open else ()
+    question = f"**{as_written(card.question)}**"
+    return Post(question, notes=notes, buttons=buttons, request_id=card.help_id)
+
+
+async def _standing(rest: Rest, due: CardDue) -> str | None:
+    """Return the message that another process posted; None: there is none."""
+    if due.posted_since is None:
+        return None
+    since = (due.posted_since - _CLOCKS).timestamp()
+    me, key = await rest.me(), str(due.help_id)
+    for message in await rest.messages(due.channel.channel, f"{since:.6f}"):
+        metadata = message.get("metadata") or {}
+        payload = metadata.get("event_payload") or {}
+        is_it = metadata.get("event_type") == _EVENT_TYPE and payload.get("key") == key
+        if is_it and message.get("user") == me:
+            return str(message["ts"])
+    return None
+
+
+class Roles:
+    """Asks Slack who asked, which takes too long to be done before a question is accepted."""
+
+    def __init__(self, roster: Roster, people: People) -> None:
+        self._roster = roster
+        self._people = people
+
+    async def complete(self, address: Address, request: AgentRequest) -> AgentRequest:
+        """Return a request with its asker's role, unless that is known already."""
+        if request.user_context.role is not None:
+            return request
+        spot = Spot(address.team, address.enterprise, address.channel, address.asker)
+        who = self._people.presence_of(spot)
+        try:
+            included = await self._roster.includes(who.tenants, who.member, request.course_id)
+        except StoreError as error:
+            logger.warning("it cannot be told who is staff: %s", error)
+            return request
+        context = request.user_context.model_copy(update={"role": role_of(included)})
+        return request.model_copy(update={"user_context": context})
+
 
 BAD_TOKEN = (
     "Slack refuses the bot token: copy it again from the app's page, OAuth & Permissions, "
@@ -165,11 +259,11 @@ class SlackAdapter:
 
     async def show_card(self, due: CardDue, card: QueueCard) -> str:
         """Show a request in a channel of the staff, as `ChatPlatform.show_card` does."""
-        return await queue_cards.show_card(self._workspaces, due, card)
+        return await show_card(self._workspaces, due, card)
 
     async def remove_card(self, due: CardDue) -> None:
         """Delete the message that shows a request, as `ChatPlatform.remove_card` does."""
-        await queue_cards.remove_card(self._workspaces, due)
+        await remove_card(self._workspaces, due)
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
@@ -258,3 +352,131 @@ async def _until_known(one: OneInstallation) -> Installed:
         raise ConfigurationError(BAD_TOKEN) from error
     logger.info("the bot is %s in %s", installed.bot_user, installed.place)
     return installed
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Every object with listeners to register."""
+
+    events: Events
+    questions: Questions
+    names: CommandNames
+    commands: About
+    my_data: MyData
+    staff: Staff
+    policies: PolicyCommands
+    clicks: ButtonActions
+    home: Home
+    unhurried: BackgroundWork
+
+
+def bolt_app(
+    listeners: Listeners,
+    installations: Installations,
+    clients: InstalledClients,
+    tenants: InstalledTenants,
+) -> AsyncApp:
+    """Return the app, which acknowledges nothing before our method has returned.
+
+    Signatures are checked where the raw body is at hand, not here.
+    """
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
+        installed = await installations.find(team_id, enterprise_id)
+        if installed is None:
+            return None
+        await tenants.note(installed, team_id)
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_user_id=installed.bot_user,
+            bot_id=installed.bot,
+            bot_token=installed.token,
+        )
+
+    async def turn_away(
+        context: AsyncBoltContext, next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        """Answer a workspace that the operator does not admit any more."""
+        if not await installations.turns_away(context.team_id, context.enterprise_id):
+            return await next_()
+        if context.response_url is not None and context.respond is not None:
+            await context.respond(text("asking-not-admitted"))
+        return BoltResponse(status=200, body="")
+
+    app = AsyncApp(
+        logger=logging.getLogger("slack_bolt"),
+        name="glossator",
+        client=clients.with_token(None),
+        before_authorize=turn_away,
+        authorize=cast("Callable[..., Awaitable[AuthorizeResult]]", authorize),
+        process_before_response=True,
+        request_verification_enabled=False,
+        raise_error_for_unhandled_request=True,  # else bolt logs what a user wrote
+        user_facing_authorize_error_message=text("slack-not-installed"),
+        attaching_conversation_kwargs_enabled=False,
+    )
+
+    async def use_ours(
+        context: AsyncBoltContext, next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        """Replace bolt's own client: it would call what Slack has closed."""
+        context["client"] = clients.with_token(context.bot_token)
+        return await next_()
+
+    app.middleware(use_ours)
+    listeners.events.register(app)
+    _hear_commands(app, listeners)
+    _hear_clicks(app, listeners)
+    return app
+
+
+def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
+    names = listeners.names
+    app.command(f"/{names.ask}")(listeners.questions.ask)
+    app.command(f"/{names.glossator}")(listeners.commands.glossator)
+    app.command(f"/{names.course}")(listeners.staff.course)
+    app.message_shortcut(EXPLAIN)(listeners.questions.explain)
+    app.view(EXPLAIN)(listeners.questions.explain_submitted)
+    app.view(REASON)(listeners.clicks.reason_given)
+    app.view(MEANT)(listeners.clicks.meant)
+    app.message_shortcut(VERIFY)(listeners.clicks.staff.shortcut)
+    app.view(STAFF_FORM)(listeners.clicks.staff.submitted)
+    app.view(HINTS)(listeners.policies.form_sent)
+
+
+def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
+    async def show_home(body: dict[str, Any], client: AsyncWebClient) -> None:
+        """Show the Home tab as it is now, where something was pressed on it."""
+        if (body.get("view") or {}).get("type") == "home":
+            await listeners.home.show(spot_of_interaction(body), client)
+
+    async def clicked(
+        body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        await listeners.clicks.clicked(body, ack, respond, client)
+        await listeners.unhurried.in_time(show_home(body, client))
+
+    async def forget(
+        body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        async def forgetting() -> None:
+            await listeners.clicks.forget(body, respond)
+            await show_home(body, client)
+
+        await listeners.unhurried.in_time(forgetting())
+        await ack()
+
+    app.action(FORGET_ME)(forget)
+    app.action(EXPORT)(listeners.my_data.export_pressed)
+    app.action(re.compile("gl:.*"))(clicked)
+    for hear in (app.action, app.options, app.shortcut, app.view_submission, app.view_closed):
+        hear(re.compile(".*"))(_passed_over)
+
+
+async def _passed_over(ack: AsyncAck) -> None:
+    """Acknowledge what is done with what is not ours, such as a link that looks like a button.
+
+    Of what nothing hears, bolt would log what was typed.
+    """
+    await ack()

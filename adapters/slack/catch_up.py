@@ -2,29 +2,197 @@
 
 import asyncio
 import logging
+import re
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from adapters.intake.acceptor import Acceptor
-from adapters.intake.platform_clock import PlatformClock
-from adapters.intake.reconcile import LOOKED_BACK, changed_in
-from adapters.intake.unreadable import Unreadable, place_of, without_text
-from adapters.slack.gateway.dispatch import HISTORY
-from adapters.slack.gateway.events import Events
-from adapters.slack.history import History, Read
-from adapters.slack.inbound import PLATFORM, Origin, message_key, moment_of
-from adapters.slack.installs.installations import Installations
-from adapters.slack.installs.workspaces import Workspaces
-from core.errors import DeliveryError, StoreError
-from core.inbox.places import PlacedQuestion
-from core.models import now
-from core.storage.installations.store import Installed
+import aiohttp
+from slack_sdk.errors import SlackApiError
+
+from adapters.chat.acceptor import Acceptor, Unreadable, UnreadableEvent, place_of, without_text
+from adapters.chat.arrivals import LOOKED_BACK, MOST_QUESTIONS, changed_in
+from adapters.chat.base import clean_text, mapping, mappings
+from adapters.chat.incoming_message import PlatformClock, ReadCursor
+from adapters.slack.events import Events
+from adapters.slack.inbound import PLATFORM, Origin, message_key, moment_of, readable_message
+from adapters.slack.installations import Installations, Workspaces
+from adapters.slack.refusals import Refused, refused
+from adapters.slack.rest import Place
+from adapters.slack.sockets import HISTORY
+from core.domain import now
+from core.domain.errors import DeliveryError, StoreError
+from core.storage.inbox.queries import InboxPlaces, PlacedQuestion
+from core.storage.inbox.store import Inbox
+from core.storage.installations import Installed
 
 logger = logging.getLogger(__name__)
+
+
+Json = Mapping[str, Any]
+
+_KINDS = "public_channel,private_channel,mpim,im"
+_CHANNELS = 200
+_MESSAGES = 100
+"""In one page; apps that others install get fifteen."""
+_MOST_PAGES = 50
+_PAUSES = (1.0, 2.0, 5.0, *(10.0,) * 14)
+"""Seconds before a call is made again that failed, or that Slack did not take.
+
+Short ones: questions wait to be found when Slack is back for good.
+"""
+_TIMEOUT = 20.0
+_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Read:
+    """What was read of a channel, and how far that goes."""
+
+    since: datetime
+    there: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """All messages, by their timestamps; some from before the moment."""
+    begin: datetime = _END
+    """From when on all messages outside threads were read."""
+    threads: set[str] = field(default_factory=set)
+    """The threads of which all was read since the moment."""
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages since the moment, oldest first."""
+        found = [ts for ts in self.there if moment_of(ts) > self.since]
+        return [self.there[ts] for ts in sorted(found, key=moment_of)]
+
+    def covers(self, ts: str, thread: str | None) -> bool:
+        """Return whether a message, of a thread or of none, would have been read."""
+        if thread is None or thread == ts:
+            return moment_of(ts) >= self.begin
+        return thread in self.threads and moment_of(ts) > self.since
+
+
+class History:
+    """The channels of one workspace that the bot is in.
+
+    Methods raise Refused where Slack lets nothing be read, and another DeliveryError when it
+    cannot be reached for long.
+    """
+
+    def __init__(
+        self, workspaces: Workspaces, place: Place, unreadable: Unreadable, *, pause: float = 0.0
+    ) -> None:
+        """Prepare to read.
+
+        Args:
+            unreadable: Notes the messages that cannot be read; all others are returned.
+            pause: Seconds before each call, which leave room for the calls of others.
+        """
+        self._workspaces = workspaces
+        self._place = place
+        self._unreadable = unreadable
+        self._pause = pause
+
+    async def channels(self) -> list[Json]:
+        """Return the channels and direct messages that the bot is in."""
+        asked = {"types": _KINDS, "exclude_archived": "true", "limit": _CHANNELS}
+        pages = self._pages("users.conversations", asked)
+        found = [channel async for page in pages for channel in mappings(page.get("channels"))]
+        return [channel for channel in found if clean_text(channel.get("id"))]
+
+    async def since(self, channel: str, since: datetime, threads: Collection[str]) -> Read:
+        """Return the messages of a channel since a moment, and what was read for them.
+
+        A channel's messages say of their threads when a user replied last. Threads that
+        began long ago are looked into where they are given: one by one, or by reading on in the
+        channel, whichever takes fewer calls.
+        """
+        read = Read(since)
+        grown, unseen, read_on = set[str](), set(threads), 0
+        pages = self._pages("conversations.history", {"channel": channel, "limit": _MESSAGES})
+        async for page in pages:
+            messages = self._messages_of(page)
+            read.there |= {message["ts"]: message for message in messages}
+            for message in messages:
+                ts, latest = message["ts"], message.get("latest_reply")
+                unseen.discard(ts)
+                if latest is not None and moment_of(latest) > since:
+                    grown.add(ts)
+                read.begin = moment_of(ts)
+            if any(moment_of(m["ts"]) <= since for m in messages[-1:]):
+                read_on += 1
+                if read_on >= len(unseen):
+                    break
+        if not _has_more(page):
+            read.begin = _BEGINNING
+        for root in sorted(grown | unseen):
+            await self._read_replies(read, channel, root)
+        return read
+
+    async def _read_replies(self, read: Read, channel: str, root: str) -> None:
+        asked = {"channel": channel, "ts": root, "oldest": f"{read.since.timestamp():.6f}"}
+        try:
+            async for page in self._pages("conversations.replies", {**asked, "limit": _MESSAGES}):
+                read.there |= {message["ts"]: message for message in self._messages_of(page)}
+        except Refused as refusal:  # its first message was deleted
+            logger.info("a thread cannot be read: %s", refusal)
+        else:
+            if not _has_more(page):
+                read.threads.add(root)
+
+    def _messages_of(self, page: Json) -> list[dict[str, Any]]:
+        """Return the messages of a page that can be read; the others are noted."""
+        messages, found = page.get("messages"), list[dict[str, Any]]()
+        for one in messages if isinstance(messages, list) else ():
+            try:
+                found.append(readable_message(one))
+            except UnreadableEvent as error:
+                self._unreadable.note(HISTORY, mapping(one).get("client_msg_id"), error)
+        return found
+
+    async def _pages(self, method: str, asked: Mapping[str, Any]) -> AsyncIterator[Json]:
+        cursor = ""
+        for _ in range(_MOST_PAGES):
+            page = await self._called(method, {**asked, **({"cursor": cursor} if cursor else {})})
+            yield page
+            cursor = _cursor(page)
+            if not cursor:
+                return
+
+    async def _called(self, method: str, asked: Mapping[str, Any]) -> Json:
+        """Call a method when it may be called, again where Slack did not take it."""
+        await asyncio.sleep(self._pause)
+        for pause in (*_PAUSES, None):
+            try:
+                await self._workspaces.of(*self._place).budget.wait(method, self)
+                return await self._call(method, asked)
+            except DeliveryError as error:
+                if error.permanent or pause is None:
+                    raise
+                logger.info("the history is read on later: %s", error)
+                await asyncio.sleep(max(pause, error.retry_after or 0.0))
+        raise AssertionError("the last pause is None")
+
+    async def _call(self, method: str, asked: Mapping[str, Any]) -> Json:
+        client = await self._workspaces.clients.of(*self._place)
+        try:
+            async with asyncio.timeout(_TIMEOUT):
+                answer = await client.api_call(method, params=dict(asked))
+        except SlackApiError as error:
+            raise refused(method, error) from error
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise DeliveryError(f"{method}: {type(error).__name__}") from error
+        return mapping(answer.data)
+
+
+def _cursor(page: Json) -> str:
+    return clean_text(mapping(page.get("response_metadata")).get("next_cursor"))
+
+
+def _has_more(page: Json) -> bool:
+    return bool(_cursor(page) or page.get("has_more"))
+
 
 FURTHEST_BACK = timedelta(hours=24)
 _MARGIN = timedelta(seconds=30)
@@ -296,3 +464,27 @@ def _changed(
 def _edited_at(message: Mapping[str, Any]) -> datetime | None:
     ts = (message.get("edited") or {}).get("ts")
     return None if ts is None else moment_of(str(ts))
+
+
+class SlackCursors(ReadCursor):
+    """Keeps how far Slack was heard, and where something may have been said since."""
+
+    def __init__(self, inbox: Inbox, places: InboxPlaces) -> None:
+        super().__init__(inbox, PLATFORM)
+        self._places = places
+
+    async def positions(self) -> Mapping[str, int]:
+        """Return the position of the latest question by channel."""
+        return await self._inbox.cursors(PLATFORM)
+
+    async def threads(self, workspace: str, since: datetime) -> Sequence[tuple[str, str]]:
+        """Return the channel and first message of the threads a user asked in since then."""
+        found = await self._places.threads(PLATFORM, workspace, since)
+        return [(channel, thread) for channel, thread in found if _TS.fullmatch(thread)]
+
+    async def questions(self, since: datetime) -> Sequence[PlacedQuestion]:
+        """Return the latest questions in messages since a moment, oldest first."""
+        return await self._places.asked_since(PLATFORM, since, MOST_QUESTIONS)
+
+
+_TS = re.compile(r"\d+\.\d+")

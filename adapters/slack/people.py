@@ -12,16 +12,14 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.access.standing import Presence
-from adapters.intake.incoming_message import IncomingMessage
-from adapters.slack.api.refusals import CHANNEL_IS_CLOSED
+from adapters.chat.incoming_message import IncomingMessage
+from adapters.chat.whereabouts import Presence
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction, team_of
-from adapters.slack.installs.installations import Installations
-from adapters.slack.installs.workspaces import Clients
-from core.access.staff import Member, no_member
-from core.access.tenants import Tenant
-from core.errors import BotError
-from core.storage.installations.store import Installed
+from adapters.slack.installations import Clients, Installations
+from adapters.slack.refusals import CHANNEL_IS_CLOSED
+from core.domain.errors import BotError
+from core.storage.access import Member, Tenant, no_member
+from core.storage.installations import Installed
 
 logger = logging.getLogger(__name__)
 

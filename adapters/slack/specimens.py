@@ -8,15 +8,16 @@ from uuid import UUID
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from adapters.access.choice import Choice
-from adapters.buttons import ON_CARD, Button
-from adapters.features.staff.cards import AnswerForm
-from adapters.markdown.evidence import Exhibit, Paragraph, Stretch
-from adapters.markdown.footnotes import Footnote
-from adapters.nearest_sections import Nearest
-from adapters.slack.api.client import SlackClient
-from adapters.slack.commands.home import header, section
-from adapters.slack.commands.modals import (
+from adapters.actions.queue import AnswerForm
+from adapters.chat.access import Choice
+from adapters.chat.base import Nearest
+from adapters.chat.buttons import ON_CARD, Button
+from adapters.chat.markdown.footnotes import Exhibit, Footnote, Paragraph, Stretch
+from adapters.slack import outbound
+from adapters.slack.client import SlackClient
+from adapters.slack.course_commands import hints_form
+from adapters.slack.home import header, section
+from adapters.slack.modals import (
     data_buttons,
     explain_modal,
     forget_button,
@@ -25,16 +26,12 @@ from adapters.slack.commands.modals import (
     shown_modal,
     told,
 )
-from adapters.slack.commands.policies import hints_form
-from adapters.slack.markup.dialect import to_slack
-from adapters.slack.markup.tables import around_table
-from adapters.slack.replies import outbound
-from adapters.slack.replies.blocks import blocks
-from adapters.slack.replies.evidence import blocks_of
-from adapters.slack.replies.outbound import Post
-from adapters.slack.staff_views import form_view, more_button, private_message
-from core import i18n
-from core.errors import DeliveryError
+from adapters.slack.mrkdwn import around_table, to_slack
+from adapters.slack.outbound import Post, blocks_of_post
+from adapters.slack.reply import blocks_of
+from adapters.slack.staff_presses import form_view, more_button, private_message
+from core.domain import i18n
+from core.domain.errors import DeliveryError
 
 _ID = UUID(int=1)
 _URL = "https://example.org/book#place"
@@ -58,7 +55,7 @@ _TABLE = "| Name | Size | From | To |\n| :-- | --: | :-: | --- |\n| `i8` | 1 | -
 def specimens() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what each shows, and the arguments with which `blocks.validate` is asked about it."""
     for name, post in _posts():
-        yield name, {"blocks": blocks(post)}
+        yield name, {"blocks": blocks_of_post(post)}
     for name, message in _messages():
         yield name, {"blocks": message["blocks"]}
     for name, view in _views():

@@ -1,8 +1,10 @@
 """The `glossator` command: its subcommands, and one plain sentence for every failure."""
 
 import asyncio
+import difflib
 import gc
 import os
+import re
 import sys
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,23 +15,30 @@ from uuid import UUID
 
 import typer
 
-from adapters.markdown.printable import on_one_line
+from adapters.chat.markdown.dialects import on_one_line
 from bot import __version__
-from bot.cli.course_commands import courses_app
-from bot.cli.database_commands import db_app
-from bot.cli.exits import Exit, UsageError, exit_code, sentence_for, sentence_of_usage
-from bot.cli.measuring_commands import calibrate, evaluate, radar, usage
-from bot.cli.options import (
+from bot.cli.commands import (
     CourseOption,
     GeneratorOption,
     JsonOption,
     SectionOption,
+    calibrate,
+    courses_app,
+    db_app,
+    demo,
+    evaluate,
+    init,
+    model_app,
+    queue,
+    radar,
     readable,
+    sessions_app,
+    usage,
+    verified_app,
 )
-from bot.cli.session_commands import sessions_app
-from bot.cli.setup_commands import demo, init, model_app
-from bot.cli.staff_commands import queue, verified_app
-from core.errors import BotError
+from bot.cli.exits import Exit, UsageError, exit_code, sentence_for, sentence_of_usage
+from bot.wiring import handbook_folder
+from core.domain.errors import BotError
 
 app = typer.Typer(
     name="glossator",
@@ -80,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(sentence: str) -> None:
-    from bot.log import tell
+    from bot.runner import tell
 
     tell(on_one_line(f"glossator: {sentence}"), "ERROR")
 
@@ -242,7 +251,7 @@ def chat(
     generator: GeneratorOption = None,
 ) -> int:
     """Hold a conversation; /help inside explains its commands."""
-    from bot.cli.chat import chat as work
+    from bot.cli.ask import chat as work
 
     return _run(work(course, session, generator=generator))
 
@@ -260,7 +269,7 @@ def search(
     as_json: JsonOption = False,
 ) -> int:
     """Show the passages that a question finds, without an answer."""
-    from bot.cli.search import search as work
+    from bot.cli.ask import search as work
 
     return _run(work(query, course, section, top_k, as_json=as_json))
 
@@ -287,7 +296,7 @@ def doctor(
 @app.command()
 def run() -> int:
     """Start the chat platforms that are configured, and answer until Ctrl-C or SIGTERM."""
-    from bot.cli.run import run as work
+    from bot.cli.setup import run as work
 
     return _run(work())
 
@@ -295,7 +304,7 @@ def run() -> int:
 @app.command(name="slack-manifest")
 def print_slack_manifest() -> int:
     """Print the manifest of the Slack app, with the names that the commands are set to have."""
-    from bot.cli.slack_manifest import slack_manifest as work
+    from bot.cli.setup import slack_manifest as work
 
     return work()
 
@@ -308,7 +317,6 @@ def print_page(
     ] = None,
 ) -> int:
     """Print a page of the handbook, or list its pages."""
-    from bot.cli.handbook_page import help_page
 
     return help_page(page)
 
@@ -327,7 +335,7 @@ def backup(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> int:
     """Write all that is stored to one file, while the bot runs; it holds secrets."""
-    from bot.cli.backup import backup as work
+    from bot.cli.setup import backup as work
 
     return _run(work(file, with_index=not without_index, force=force))
 
@@ -340,9 +348,70 @@ def restore(
     ] = False,
 ) -> int:
     """Restore a backup into an empty database and index, on SQLite or PostgreSQL."""
-    from bot.cli.backup import restore as work
+    from bot.cli.setup import restore as work
 
     return _run(work(file, force=force))
 
 
 app.command()(queue)
+
+
+_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\]]+)\]\(([\w-]*)(?:\.(md|yaml))?(?:#[\w-]*)?\)")
+
+
+def help_page(name: str | None) -> int:
+    """Print a page of the handbook, or which pages there are.
+
+    Raises:
+        UsageError: when there is no such page, with those that come near.
+    """
+    pages = {page.stem: page for page in sorted(handbook_folder().glob("*.md"))}
+    if name is None:
+        width = max(map(len, pages))
+        print("Pages of the handbook; 'glossator help PAGE' prints one:\n")
+        for stem, page in pages.items():
+            print(f"  {stem:<{width}}  {_title(page)}")
+        print(
+            "\n'glossator --help' lists the commands, and 'glossator COMMAND --help' explains one."
+        )
+        return Exit.OK
+    stem = name.lower().removesuffix(".md").rpartition("/")[2]
+    if stem not in pages:
+        near = difflib.get_close_matches(stem, pages, 1)
+        hint = f"did you mean {near[0]}?" if near else "'glossator help' lists them."
+        raise UsageError(
+            f"The handbook has no page {name}; {hint} What a command takes, its own --help says."
+        )
+    _print(_in_the_terminal(pages[stem].read_text("utf-8"), set(pages)))
+    return Exit.OK
+
+
+def _title(page: Path) -> str:
+    found = _TITLE.search(page.read_text("utf-8"))
+    return found[1] if found else page.stem
+
+
+def _in_the_terminal(text: str, pages: set[str]) -> str:
+    """Return a page whose links name the commands that print what they lead to."""
+
+    def said(link: re.Match[str]) -> str:
+        words, stem, kind = link.groups()
+        if kind == "yaml":
+            return f"{words} ('glossator slack-manifest')"
+        if stem and stem not in pages:
+            return link[0]
+        return f"{words} ('glossator help {stem}')" if stem else words
+
+    return _LINK.sub(said, _PICTURE.sub(r"(picture: \1)", text))
+
+
+def _print(text: str) -> None:
+    if not sys.stdout.isatty():
+        print(text, end="")
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(width=min(Console().width, 100)).print(Markdown(text, hyperlinks=False))

@@ -7,16 +7,15 @@ from contextlib import asynccontextmanager
 from uuid import UUID
 
 from bot.cli.exits import UsageError
-from bot.handbook import COURSE as HANDBOOK
-from bot.keyring.keys import Keys
-from bot.keyring.sealing import Pseudonyms
-from bot.log import configure_logging, tell
-from bot.providers.tables import GEMINI
+from bot.keys import Keys, Pseudonyms
+from bot.model_tables import GEMINI
+from bot.runner import configure_logging, tell
 from bot.services import Services
 from bot.settings import load_settings
+from bot.wiring import COURSE as HANDBOOK
 from bot.wiring import open_services
-from core.errors import ConfigurationError
-from core.models import EXTRACTIVE, Course
+from core.domain import EXTRACTIVE, Course
+from core.domain.errors import ConfigurationError
 from core.storage.catalogue import Edition
 
 
@@ -131,3 +130,19 @@ def terminal_user(keys: Keys) -> str:
     except (KeyError, OSError):
         name = str(os.getuid()) if hasattr(os, "getuid") else "user"
     return Pseudonyms(keys.pseudonym).of("console", "local", name)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a count with its noun in the right number: `1 chunk`, `2,000 chunks`, `3 boxes`.
+
+    Args:
+        noun: In the singular, with a regular plural.
+    """
+    return f"{number:,} {noun if number == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    is_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{noun[:-1]}ies" if is_ies else f"{noun}s"

@@ -1,42 +1,320 @@
 """`glossator doctor`: checks one thing after another and says what to do."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import Counter
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from pathlib import Path
 from pkgutil import resolve_name
 
-from adapters.features.command_names import CommandNames
-from bot.cli.counted import counted
-from bot.cli.exits import Exit
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from adapters.actions.command_names import CommandNames
+from bot.cli.context import counted
+from bot.cli.courses import line_of, standings
+from bot.cli.doctor_models import (
+    Finding,
+    check_judge,
+    check_marks,
+    check_models,
+    failed,
+    misconfigured,
+    warning,
+)
+from bot.cli.exits import Exit, sentence_for
+from bot.cli.ingest import elements_in_words
 from bot.course_file import CourseFile, read_course_file
 from bot.database import WHAT_TO_DO, SchemaState, is_new
 from bot.database import check as check_schema
-from bot.doctor.access import check_access
-from bot.doctor.accounts import check_account
-from bot.doctor.disk import check_disks
-from bot.doctor.findings import Finding, failed, misconfigured, warning
-from bot.doctor.models import check_judge, check_marks, check_models
-from bot.doctor.sources import check_pandoc, check_scans, check_sources
-from bot.doctor.staff import check_staff
-from bot.handbook import COURSE
-from bot.keyring.keys import Keys, prove, short_keys
-from bot.platforms.entry import PlatformSettings
-from bot.platforms.registry import PLATFORMS
-from bot.providers.embedders import embedding_model, meant_model, open_local
-from bot.providers.models import check_contexts, check_named_models
-from bot.providers.stand_ins import LOUDLY
-from bot.providers.tables import read_tables
+from bot.embedders import LOUDLY, embedding_model, meant_model, open_local
+from bot.health import Level, disks
+from bot.keys import Keys, prove, short_keys
+from bot.model_tables import read_tables
+from bot.models import check_contexts, check_named_models
+from bot.platforms import PLATFORMS, PlatformSettings
 from bot.services import missing_text
 from bot.settings import Settings, load_settings
-from bot.wiring import make_data_dir, open_index
-from core.disk.space import is_read_only
-from core.embeddings.local import LocalEmbedder
-from core.errors import BotError, ConfigurationError
-from core.index.points import course_of
-from core.storage.catalogue import Catalogue, Edition
+from bot.wiring import COURSE, make_data_dir, open_index
+from core.domain.disk import is_read_only
+from core.domain.errors import BotError, ConfigurationError
+from core.index.base import course_of
+from core.ingestion.refusal import NotRead, not_read_before
+from core.ingestion.sources.sources import is_git, is_gone
+from core.providers.embeddings.local import LocalEmbedder
+from core.storage.access import MetTenant, NamedStaff, StaffKind, Tenant
+from core.storage.access_store import AccessStore, StaffStore
+from core.storage.catalogue import Catalogue, DocumentRecord, Edition, Origins
+from core.storage.channels import ChannelRules
 from core.storage.database import create_engine, dispose
-from core.storage.ingest_accounts import IngestAccounts
-from core.storage.origins import Origins
+from core.storage.ingest_accounts import AccountRecord, IngestAccounts, LeftOutGroup
+
+
+async def check_access(engine: AsyncEngine, course_file: CourseFile) -> AsyncIterator[Finding]:
+    """Report what each tenant may read; one that waits is a warning. Without tenants, nothing."""
+    try:
+        found = await standings(AccessStore(engine), Catalogue(engine), course_file)
+    except BotError as error:
+        yield failed("tenants", error)
+        return
+    for one in found:
+        yield warning("tenants", line_of(one)) if one.waits else Finding("tenants", line_of(one))
+
+
+_REASONS_NAMED = 4
+
+
+def check_account(
+    course_id: str,
+    accounts: Sequence[AccountRecord],
+    least_share: float,
+    documents: Sequence[DocumentRecord] = (),
+) -> Finding:
+    """Return what the last ingestion of each of the course's sources did with its files.
+
+    Args:
+        documents: those of the course, each with what was not read of it.
+    """
+    if not accounts:
+        return warning(
+            "files",
+            f"{course_id}: which files were left out is not known, since an earlier version "
+            "ingested it: run 'glossator ingest' for it again.",
+        )
+    read = sum(account.read for account in accounts)
+    missed = sum(account.missed for account in accounts)
+    counts = (
+        f"{course_id}: {counted(read, 'file')} read, {sum(a.failed for a in accounts):,} failed, "
+        f"{sum(a.left_out for a in accounts):,} left out"
+    )
+    reasons = _reasons([group for account in accounts for group in account.groups])
+    text = f"{counts}: {reasons}" if reasons else counts
+    if elements := _elements(documents):
+        text += f"; of the documents themselves were not read: {elements}"
+    if any(account.is_refused for account in accounts):
+        return warning("files", f"{text}. Too little was read, so the earlier text stays.")
+    if read < least_share * (read + missed):
+        return warning(
+            "files",
+            f"{text}. Most of the text files are missing: convert them to "
+            "a format that is read ('glossator ingest --help' names them) and ingest again, or set "
+            "GLOSSATOR_INGEST__LEAST_SHARE lower.",
+        )
+    return Finding("files", text)
+
+
+def _elements(documents: Sequence[DocumentRecord]) -> str:
+    """Return the elements that held words and were not read, those with most words first."""
+    kinds: dict[str, list[int]] = {}
+    for document in documents:
+        for one in not_read_before(document.source_file, document.left_out):
+            so_far = kinds.setdefault(one.kind, [0, 0])
+            so_far[0] += one.count
+            so_far[1] += one.words
+    ordered = sorted((-words, kind, count) for kind, (count, words) in kinds.items() if words)
+    return elements_in_words(
+        [NotRead("", kind, count, -words) for words, kind, count in ordered[:_REASONS_NAMED]]
+    )
+
+
+def _reasons(groups: Sequence[LeftOutGroup]) -> str:
+    """Return the reasons with their counts, those that cost the course most text first."""
+    files: dict[str, int] = {}
+    missed: dict[str, int] = {}
+    for group in groups:
+        files[group.reason] = files.get(group.reason, 0) + group.files
+        missed[group.reason] = missed.get(group.reason, 0) + group.missed
+    ordered = sorted(files, key=lambda reason: (-missed[reason], -files[reason], reason))
+    named = [f"{reason} ({files[reason]:,})" for reason in ordered[:_REASONS_NAMED]]
+    if rest := sum(files[reason] for reason in ordered[_REASONS_NAMED:]):
+        named.append(f"other reasons ({rest:,})")
+    return "; ".join(named)
+
+
+_READ_ONLY = "questions are answered, but nothing is stored"
+_LOW = "free some room, before nothing can be stored"
+
+
+def check_disks(settings: Settings) -> Iterator[Finding]:
+    """Yield a finding for each disk that is written to."""
+    for disk in disks(settings):
+        if disk.is_read_only:
+            yield warning("disk", f"{disk}: {_READ_ONLY}")
+        elif disk.level is Level.ENOUGH:
+            yield Finding("disk", str(disk))
+        elif disk.level is Level.LOW:
+            yield warning("disk", f"{disk}: {_LOW}")
+        else:
+            yield Finding("disk", f"{disk}: {_LOW}", Exit.UNAVAILABLE)
+
+
+_UNREAD = "scanned pages{whose} are named, and not read: {why}"
+_LANGUAGES_NAMED = 12
+
+
+async def check_sources(course_file: CourseFile) -> AsyncIterator[Finding]:
+    """Check that the sources of the described courses are there, and git for those it fetches."""
+    for name in course_file.tables:
+        sources = course_file.sources(name)
+        if not sources:
+            yield warning(
+                "course", f"{name} has no sources in the course file: nothing can be read again"
+            )
+        for source in sources:
+            if is_gone(source):
+                yield warning("course", f"The source {source} of {name} is not there.")
+    named = [source for name in course_file.tables for source in course_file.sources(name)]
+    yield await _check_git([source for source in named if is_git(source)])
+
+
+async def check_scans(course_file: CourseFile, most_pages: int) -> AsyncIterator[Finding]:
+    """Check what recognises scanned pages, which a course can do without.
+
+    A warning says where only the data of a course's language is missing.
+
+    Args:
+        most_pages: of one document; 0: none are recognised.
+    """
+    from core.ingestion.formats.scans import find_tesseract, recognition_with
+
+    tesseract = await find_tesseract()
+    courses: dict[str, list[str]] = {}
+    for name in course_file.tables:
+        courses.setdefault(course_file.language(name), []).append(name)
+    missing = {
+        language: recognition_with(tesseract, language, most_pages).missing
+        for language in courses or ["en"]
+    }
+    if tesseract is None or not most_pages:
+        yield Finding("scans", _UNREAD.format(whose="", why=next(iter(missing.values()))))
+        return
+    named = ", ".join(tesseract.languages[:_LANGUAGES_NAMED])
+    more = ", …" if len(tesseract.languages) > _LANGUAGES_NAMED else ""
+    yield Finding("scans", f"tesseract {tesseract.version} recognises pages in {named}{more}")
+    for language, why in missing.items():
+        if why:
+            whose = f" of {', '.join(courses[language])}" if courses else ""
+            yield warning("scans", _UNREAD.format(whose=whose, why=why))
+
+
+async def check_pandoc() -> Finding:
+    """Return which pandoc reads the formats that need it, which a course can do without."""
+    from core.ingestion.formats.pandoc_program import find_pandoc
+    from core.ingestion.formats.registry import FORMATS, OLDEST_PANDOC
+    from core.ingestion.system_packages import how_to_install_pandoc
+
+    found = await find_pandoc()
+    wanted = [each for each in FORMATS if each.pandoc]
+    missing = [one for one in wanted if found is None or one.pandoc not in found.formats]
+    said = "there is no pandoc"
+    if found is not None:
+        names = ", ".join(one.title for one in wanted if one not in missing)
+        said = f"version {found.version} reads {names}"
+    if missing:
+        newest = any(one.pandoc_since != OLDEST_PANDOC for one in missing)
+        names = ", ".join(one.title for one in missing)
+        said += f"; {names} are named, and not read: {how_to_install_pandoc(newest=newest)}"
+    return Finding("pandoc", said)
+
+
+async def _check_git(repositories: list[str]) -> Finding:
+    """Check the git of this machine, whose absence fails only where a source needs it."""
+    from core.ingestion.sources.git import parse_git_address
+    from core.ingestion.sources.git_program import find_git
+
+    try:
+        for source in repositories:
+            parse_git_address(source)
+        git = await find_git(0)
+    except BotError as error:
+        return failed("git", error) if repositories else Finding("git", sentence_for(error))
+    needed = f", for {len(repositories)} of the sources" if repositories else ""
+    return Finding("git", f"version {git.version}{needed}")
+
+
+_COUNTED = {
+    StaffKind.ROLE: ("role", "roles"),
+    StaffKind.GROUP: ("user group", "user groups"),
+    StaffKind.PERSON: ("person", "people"),
+}
+_UNNAMED = (
+    "{tenants}: channels are set up there, and no staff are named, so that only the admins may "
+    "change them: an admin names staff with '/course staff add', or you in the course file."
+)
+_TENANTS_NAMED = 4
+
+
+async def check_staff(
+    engine: "AsyncEngine", course_file: CourseFile, known: Collection[str]
+) -> AsyncIterator[Finding]:
+    """Count who is named in each tenant; warn of a course that is not there, and of no staff.
+
+    Args:
+        known: The ids of the courses that there are.
+    """
+    try:
+        appointed = await StaffStore(engine).all()
+        set_up = await ChannelRules(engine).workspaces()
+        met = await AccessStore(engine).tenants()
+    except BotError as error:
+        yield failed("staff", error)
+        return
+    together = _together(course_file.staff, appointed)
+    if unnamed := _without_staff([m for m in met if _key(m) in set_up], together):
+        yield warning("staff", _UNNAMED.format(tenants=unnamed))
+    for tenant, named in together.items():
+        yield Finding("staff", f"{tenant}: {_counts(named)}")
+        for course_id in sorted({one.course_id or "" for one in named} - {"", *known}):
+            count = _counts([one for one in named if one.course_id == course_id])
+            yield warning("staff", f"{tenant}: {count}, and there is no such course")
+
+
+def _key(met: MetTenant) -> tuple[str, str]:
+    return met.tenant.platform, met.tenant.workspace
+
+
+def _without_staff(met: Iterable[MetTenant], named: Collection[Tenant]) -> str:
+    """Return the tenants in which no staff are named, as a list; empty: there are none."""
+    found = sorted(
+        one.tenant for one in met if one.tenant not in named and one.organisation not in named
+    )
+    listed = [str(tenant) for tenant in found[:_TENANTS_NAMED]]
+    more = len(found) - len(listed)
+    return ", ".join([*listed, f"{more:,} more"] if more else listed)
+
+
+def _together(*named: Mapping[Tenant, Sequence[NamedStaff]]) -> dict[Tenant, list[NamedStaff]]:
+    tenants = sorted({tenant for source in named for tenant in source})
+    return {
+        tenant: list(dict.fromkeys(one for source in named for one in source.get(tenant, ())))
+        for tenant in tenants
+    }
+
+
+def _counts(named: Iterable[NamedStaff]) -> str:
+    """Return such as "2 roles, 1 person; for biology alone: 1 role"."""
+    by_course = dict[str | None, Counter[StaffKind]]()
+    for one in named:
+        by_course.setdefault(one.course_id, Counter())[one.kind] += 1
+    courses = sorted(by_course, key=lambda course_id: course_id or "")
+    return "; ".join(
+        f"for {course_id} alone: {_listed(by_course[course_id])}"
+        if course_id
+        else _listed(by_course[course_id])
+        for course_id in courses
+    )
+
+
+def _listed(counts: Mapping[StaffKind, int]) -> str:
+    counted = ((counts[kind], _COUNTED[kind][counts[kind] != 1]) for kind in StaffKind)
+    return ", ".join(f"{count} {name}" for count, name in counted if count)
+
 
 Findings = AsyncIterator[Finding]
 _STRONGER = "take what 'openssl rand -base64 32' prints."

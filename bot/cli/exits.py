@@ -3,7 +3,7 @@
 import re
 from enum import IntEnum
 
-from core.errors import (
+from core.domain.errors import (
     BotError,
     ConfigurationError,
     IngestionBusy,

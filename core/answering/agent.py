@@ -6,16 +6,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from uuid import uuid4
 
-from core import i18n
-from core.answering.context import AnswerContext
-from core.answering.events import AgentEvent, Answerable
+from core.answering.context import AgentEvent, Answerable, AnswerContext, EarlyStage, Spending
 from core.answering.pipeline import JudgeOf, Pipeline
-from core.answering.spending import Spending
-from core.answering.stages import EarlyStage
-from core.errors import StoreError, StoreUnwritable, UnknownSection
-from core.generation.base import Generator
-from core.generation.times import DEFAULT_TIMES, AnswerTimes
-from core.models import (
+from core.answering.writers.base import DEFAULT_TIMES, AnswerTimes, Generator
+from core.domain import (
     NOBODY,
     AgentConfiguration,
     AgentRequest,
@@ -23,14 +17,14 @@ from core.models import (
     ConversationTurn,
     Outcome,
     ResponseState,
+    i18n,
 )
+from core.domain.errors import StoreError, StoreUnwritable, UnknownSection
+from core.domain.telemetry import NO_METER, Meter, measure
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import TokenBudgets
-from core.storage.sessions.store import SessionStore
-from core.telemetry.answer_metrics import measure
-from core.telemetry.metering import NO_METER, Meter
+from core.storage.budgets import Prices, TokenBudgets
+from core.storage.sessions import SessionStore
 
 logger = logging.getLogger(__name__)
 

@@ -1,14 +1,135 @@
 """How one draft of an answer fared, and how sure the answer may be by that."""
 
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
-from core.generation.base import ClaimKind, Fallen
-from core.grounding.confidence import answer_figures, confidence_of, outcome_of
-from core.grounding.judge import Verdict
-from core.models import AgentConfiguration, EvidenceSignals, Outcome
+from core.answering.grounding.citations import other_language
+from core.answering.grounding.differences import QuotedPassage
+from core.answering.grounding.judge import Verdict
+from core.answering.writers.base import ClaimKind, Fallen
+from core.domain import (
+    AgentConfiguration,
+    AgentRequest,
+    Chunk,
+    EvidenceSignals,
+    Outcome,
+    QuoteLocation,
+    QuoteStatus,
+    RetrievedChunk,
+)
+from core.domain.i18n import text
+from core.domain.links import unread_besides
+from core.domain.text_features import probability, shipped
+from core.index.terms import TermStatistics
 from core.retrieval.retrieval import Retrieval
+
+WEIGHTS = Path(__file__).with_name("confidence.json")
+"""What `python -m tests.bench.reading fit` writes."""
+SHARE = 3.6
+COVERAGE = 1.9
+OFFSET = -2.15
+"""Log odds that an answer cites the right place, by the leading document's share of the
+evidence and the leading chunk's coverage of the question."""
+
+_COVERAGE, _DOCUMENT_SHARE = 0.5, 0.3
+"""What the leading chunk's coverage and the leading document's share add to the best score."""
+_ABOVE_MARK = 0.4
+"""How far above a course's mark this sum has to be for evidence below the mark to be shown."""
+COVERED = Path(__file__).with_name("covered.json")
+"""What `python -m tests.bench.fit_covered` writes."""
+
+
+def coverage_figures(signals: EvidenceSignals) -> dict[str, float]:
+    """Return what is looked at to see whether the book answers a question."""
+    return {
+        "score": signals.best_score,
+        "coverage": signals.coverage,
+        "whole": float(signals.coverage >= 1.0),
+        "question": math.log1p(signals.question_words),
+    }
+
+
+def is_close(signals: EvidenceSignals, mark: float) -> bool:
+    """Return whether evidence below a course's mark is shown as the closest all the same.
+
+    The score, the leading chunk's coverage and the leading document's share, weighed, are well
+    above the mark then. docs/measuring.md says on what the weights were set.
+
+    Args:
+        mark: The score, 0 to 1, from which the course answers.
+    """
+    added = _COVERAGE * signals.coverage + _DOCUMENT_SHARE * signals.document_share
+    return signals.best_score + added >= mark + _ABOVE_MARK
+
+
+def is_covered(signals: EvidenceSignals) -> bool:
+    """Return whether passages of this evidence may be shown as an answer.
+
+    What is not is marked as the closest that the book comes. Fitted on questions about two
+    textbooks, near the topic and answered there; docs/measuring.md has the figures.
+    """
+    return shipped(COVERED).log_odds(coverage_figures(signals)) >= 0
+
+
+def located_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
+    """Return the probability, 0 to 1, that an answer from this evidence cites the right place.
+
+    `supported_share` is the part of the draft's claims that their quotes carry: a writer that
+    invents some of its sentences is trusted less with the others.
+    """
+    log_odds = SHARE * signals.document_share + COVERAGE * signals.coverage + OFFSET
+    return supported_share * probability(log_odds)
+
+
+def answer_figures(
+    signals: EvidenceSignals,
+    question: str,
+    answer: str,
+    passages: int,
+    statistics: TermStatistics,
+    encode_terms: Callable[[str], Sequence[int]],
+) -> dict[str, float]:
+    """Return what the confidence of a finished answer is worked out from.
+
+    Args:
+        answer: The text that is shown.
+        passages: How many it cites.
+        encode_terms: Gives the distinct terms of a text in the book's language.
+    """
+    terms = encode_terms(question)
+    rarity = statistics.rarity(terms)
+    shown = set(encode_terms(answer))
+    held = sum(weight for term, weight in zip(terms, rarity, strict=True) if term in shown)
+    return {
+        "score": signals.best_score,
+        "coverage": signals.coverage,
+        "question": math.log1p(signals.question_words),
+        "held": float(held / rarity.sum()) if len(terms) else 0.0,
+        "passages": math.log1p(passages),
+    }
+
+
+def confidence_of(figures: dict[str, float], located: float, supported_share: float = 1.0) -> float:
+    """Return the probability, 0 to 1, that an answer is right and whole.
+
+    It is at most `located`: what stands at the wrong place is not the answer. Fitted on answers
+    that readers judged; docs/measuring.md says who read.
+    """
+    chance = probability(shipped(WEIGHTS).log_odds(figures))
+    return min(located, supported_share * chance)
+
+
+def outcome_of(located: float, configuration: AgentConfiguration) -> Outcome:
+    """Return the band that the probability of the right place falls into."""
+    if located >= configuration.answered_from:
+        return Outcome.ANSWERED
+    return Outcome.PARTIAL if located >= configuration.partial_from else Outcome.ABSTAINED
+
 
 WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is marked as `partial`."""
@@ -221,3 +342,104 @@ def right_and_whole(
         retrieval.encode_terms,
     )
     return confidence_of(figures, located, supported_share)
+
+
+_CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
+"""What ends a sentence after its last letter."""
+_FEWEST_LETTERS = 12
+"""A quote with fewer letters and digits is looked for in vain: any book may hold it."""
+
+
+def place_in_book(chunk: RetrievedChunk) -> str:
+    """Return the headings that lead to a chunk."""
+    return " › ".join(titles_of(chunk))
+
+
+def titles_of(chunk: Chunk) -> tuple[str, ...]:
+    """Return the page's title and the headings below it."""
+    return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
+
+
+def quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage:
+    """Return the part of a chunk that a quote was found in, with the stops after it."""
+    text = chunk.content_text
+    start = max((location.char_start or 0) - chunk.char_start, 0)
+    end = min((location.char_end or 0) - chunk.char_start, len(text))
+    closing = _CLOSING.match(text, end)
+    end = closing.end() if closing else end
+    return QuotedPassage(text, start, end, titles_of(chunk))
+
+
+def is_short(quote: str | None) -> bool:
+    """Return whether a quote may stand in any book."""
+    return sum(letter.isalnum() for letter in quote or "") < _FEWEST_LETTERS
+
+
+def notices(
+    request: AgentRequest,
+    outcome: Outcome,
+    retrieval: Retrieval,
+    tally: DraftTally,
+    *,
+    is_misquoted: bool,
+    is_unreadable: bool = False,
+    by_model: bool = False,
+) -> Iterator[str]:
+    """Yield what a reader learns of how an answer came about, then of what it lacks.
+
+    Args:
+        by_model: Whether a model wrote it, which has read the question as it was asked.
+        is_misquoted: Whether the reader's quote says otherwise than the book.
+        is_unreadable: Whether the question is in a language that neither search nor writer reads.
+    """
+    if is_unreadable and outcome is not Outcome.ABSTAINED:
+        yield other_language(retrieval.language)
+    yield from _of_search(request, outcome, retrieval, by_model=by_model)
+    if outcome is not Outcome.ABSTAINED:
+        yield from _of_draft(request, outcome, tally, is_misquoted=is_misquoted)
+
+
+def _of_search(
+    request: AgentRequest, outcome: Outcome, retrieval: Retrieval, *, by_model: bool
+) -> Iterator[str]:
+    location = retrieval.quote_location
+    if request.selected_text_cut:
+        yield text("notice-quote-cut")
+    if request.thread_partly_seen:
+        yield text("notice-thread-partly-seen")
+    if request.unread and outcome is not Outcome.ABSTAINED:
+        yield unread_besides(request.unread)
+    if retrieval.mended and not by_model:
+        words = ", ".join(text("answer-name", name=word) for word in retrieval.mended)
+        yield text("notice-mended", words=words)
+    if retrieval.parts_left and not by_model:
+        yield text("notice-parts-left", count=len(retrieval.parts))
+    if retrieval.by_words:
+        yield text("notice-searched-by-words")
+    if location is not None and location.status is QuoteStatus.NOT_FOUND:
+        short = is_short(request.selected_text)
+        yield text("notice-quote-too-short") if short else text("notice-quote-not-found")
+
+
+def _of_draft(
+    request: AgentRequest, outcome: Outcome, tally: DraftTally, *, is_misquoted: bool
+) -> Iterator[str]:
+    within = request.section_filter is not None
+    if tally.instead_of is Emptiness.NOTHING_HELD:
+        yield text("notice-nothing-held")
+    if tally.cut_short:
+        yield text("notice-cut-short")
+    if tally.instead_of is Emptiness.REFUSED:
+        yield text("notice-no-answer-read")
+    elif tally.is_beside_the_point:
+        yield text("notice-closest-within") if within else text("notice-closest")
+    elif tally.not_covered:
+        yield text("notice-partly-covered-within") if within else text("notice-partly-covered")
+    elif tally.fallen:
+        yield text("notice-left-out", count=len(tally.fallen))
+    elif tally.supported_share < WELL_SUPPORTED:
+        yield text("notice-left-out", count=tally.dropped)
+    elif outcome is Outcome.PARTIAL and not is_misquoted:
+        yield text("notice-closest-within") if within else text("notice-closest")
+    if tally.unjudged:
+        yield text("notice-unjudged", count=tally.unjudged)

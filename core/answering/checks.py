@@ -11,10 +11,20 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.answering.answer import AnswerDraft
+from core.answering.assurance import titles_of
 from core.answering.context import AnswerContext
-from core.answering.quote_context import titles_of
-from core.generation.base import (
+from core.answering.draft import AnswerDraft
+from core.answering.grounding.certain import (
+    Flaw,
+    Support,
+    adds_link,
+    certain_flaw,
+    is_copied,
+    with_code_of,
+)
+from core.answering.grounding.citations import CitedPlace, language_of
+from core.answering.grounding.judge import Judge, JudgedClaim, Setting, Verdict
+from core.answering.writers.base import (
     Claim,
     ClaimKind,
     CutShort,
@@ -23,15 +33,11 @@ from core.generation.base import (
     GenerationTask,
     NotCovered,
 )
-from core.generation.claims.prompt import render_system
-from core.grounding.certain import Flaw, Support, adds_link, certain_flaw, is_copied, with_code_of
-from core.grounding.citations import CitedPlace
-from core.grounding.judge import Judge, JudgedClaim, Setting, Verdict
-from core.grounding.languages import language_of
-from core.markdown.code import code_in
-from core.models import EXPLAIN_QUOTE, RetrievedChunk
-from core.text.links import shown_prose, without_markers
-from core.text.sentences import sentence_spans, sentences
+from core.answering.writers.prompt import render_system
+from core.domain import EXPLAIN_QUOTE, RetrievedChunk
+from core.domain.links import shown_prose, without_markers
+from core.domain.markdown import code_in
+from core.domain.sentences import sentence_spans, sentences
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The pipeline of an answer: early stages, search, writing, checks, and the finished response.
 
-1. Early stages (`core.answering.stages`), in the order that `Agent` was given them, before the
+1. Early stages (`core.answering.context`), in the order that `Agent` was given them, before the
    book is searched: one may answer by itself, or say how the pipeline goes on.
 2. The book is searched.
 3. A model writes where it may be paid for. Each claim is checked before it is shown, by the guards
@@ -18,42 +18,134 @@ import math
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from core.answering.answer import AnswerDraft
-from core.answering.assurance import Emptiness
+from core.answering.assurance import Emptiness, is_close, is_covered, located_of, outcome_of
 from core.answering.checks import BookWords, ModelClaims, judge_passages
-from core.answering.context import AnswerContext
-from core.answering.events import AgentEvent, AnswerEvent, SectionsFound
-from core.answering.search import search
-from core.answering.spending import Spending
-from core.answering.stages import EarlyStage, run_early
-from core.answering.task import carry_evidence, second_look, task_of
-from core.errors import (
+from core.answering.context import (
+    AgentEvent,
+    AnswerContext,
+    AnswerEvent,
+    EarlyStage,
+    SectionsFound,
+    Spending,
+    carry_evidence,
+    run_early,
+    second_look,
+    task_of,
+)
+from core.answering.draft import AnswerDraft
+from core.answering.grounding import citations as wording
+from core.answering.grounding.citations import is_in_another_language, presentable
+from core.answering.grounding.judge import Judge
+from core.answering.understanding import understand
+from core.answering.verified import passage_of
+from core.answering.writers.base import (
+    AnswerTimes,
+    DraftPart,
+    GenerationTask,
+    Generator,
+    ModelCall,
+    Revision,
+)
+from core.answering.writers.scoring import names_row
+from core.domain import (
+    EXTRACTIVE,
+    AgentResponse,
+    Outcome,
+    ResponseState,
+    RetrievalToolInput,
+    gist_of,
+    now,
+)
+from core.domain.errors import (
     GenerationError,
+    RequestError,
     ServiceError,
     StoreError,
     TokenLimitReached,
     UnknownSection,
     VectorIndexError,
 )
-from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall, Revision
-from core.generation.passages.scoring import names_row
-from core.generation.times import AnswerTimes
-from core.grounding import wording
-from core.grounding.citations import presentable
-from core.grounding.confidence import is_close, is_covered, located_of, outcome_of
-from core.grounding.judge import Judge
-from core.grounding.languages import is_in_another_language
-from core.i18n import current_language, in_language, text
-from core.models import EXTRACTIVE, AgentResponse, Outcome, ResponseState, now
+from core.domain.i18n import Message, current_language, in_language, text
+from core.domain.links import without_markers
+from core.retrieval import parts as in_parts
 from core.retrieval.evidence import Excerpt
-from core.retrieval.retrieval import Retrieval
+from core.retrieval.resolving import has_own_subject
+from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
-from core.text.links import without_markers
-from core.verified_answers.prompt_passages import passage_of
+from core.retrieval.sections import asks_for_section_at_hand, read_references
 
 logger = logging.getLogger(__name__)
+
+
+_ANSWERED = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
+
+
+async def search(retriever: Retriever, context: AnswerContext) -> Retrieval:
+    """Return what the book holds; the context knows then whether an answer is wanted again.
+
+    Raises:
+        BotError: as `Retriever.retrieve`.
+    """
+    started = context.clock.elapsed()
+    await _notice_again(retriever, context)
+    retrieval = await _find(retriever, context)
+    context.clock.retrieval = context.clock.elapsed() - started
+    return retrieval
+
+
+async def _find(retriever: Retriever, context: AnswerContext) -> Retrieval:
+    request, configuration = context.asked, context.configuration
+    if not configuration.retrieval_enabled:
+        if context.quote is None:
+            raise RequestError(
+                "retrieval is off and there is no quote",
+                user_message=Message("asking-quote-needed"),
+            )
+        return passage_alone(request.course_id, context.quote)
+    asked = RetrievalToolInput(
+        query_text=request.query_text,
+        top_k=request.top_k or configuration.top_k,
+        selected_text=context.quote,
+        section_filter=request.section_filter,
+    )
+    stands = request.stands_alone or has_own_subject(request.query_text)
+    before = gist_of(request.thread_messages)
+    said = context.said_here
+    if request.section_filter is not None:
+        said = [one for one in said if not asks_for_section_at_hand(one.user_input)]
+    if context.quote is None:
+        questions = [one.question for one in said] or before[-1:]
+        named = read_references(request.query_text, alone=not (said or before), before=questions)
+        if named and (text := await retriever.read(request.course_id, asked, named)):
+            return text
+    if context.again is None:
+        meant = await understand(retriever, context, asked, said)
+        context.understood, context.choices = meant.question, meant.choices
+        context.is_lost = meant.is_lost
+        asked = asked.model_copy(update={"query_text": context.asked.query_text})
+        if meant.is_joined:
+            return replace(await retriever.retrieve(request.course_id, asked), leans=True)
+    around = [] if said or stands else before
+    found = await in_parts.retrieve(retriever, request.course_id, asked, around, context.mark)
+    return replace(found, leans=found.leans or context.understood is not None)
+
+
+async def _notice_again(retriever: Retriever, context: AnswerContext) -> None:
+    """Take note when the answer before is wanted shorter or longer, or its place alone.
+
+    A model understands such words by itself; of its answers only a press of a button says so.
+    """
+    said, asked = context.said_here, context.request
+    if not said or said[-1].outcome not in _ANSWERED or context.quote is not None:
+        return
+    kind = asked.again
+    if kind is None and not context.may_write:
+        kind = await retriever.wanted_again(asked.course_id, asked.query_text)
+    if kind:
+        context.see_again(kind)
+
 
 _GIVES_AWAY_FROM = 0.5
 """The judge's probability from which an answer is not shown."""

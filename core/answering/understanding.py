@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.answering.context import AnswerContext
-from core.models import (
+from core.domain import (
     EXPLAIN_QUOTE,
     MAX_QUESTION,
     MOST_CHOICES,
@@ -13,20 +13,23 @@ from core.models import (
     Outcome,
     RetrievalToolInput,
 )
-from core.retrieval.question.resolving import (
+from core.retrieval.resolving import (
     IsContent,
     LastAnswer,
     Reading,
     ReadingKind,
+    Standing,
     about,
     chosen,
+    figures_of,
     has_own_subject,
+    leans,
     names_place,
     readings,
     refers,
     root_of,
+    standing_of,
 )
-from core.retrieval.question.standing import Standing, figures_of, leans, standing_of
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 

@@ -1,187 +1,343 @@
-"""Lets the answer of a course's staff stand for a written one, or be offered below it."""
+"""What the staff of a course answered, and checked, once for all who ask the same."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Protocol
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Self
+from uuid import NAMESPACE_URL, UUID, uuid5
 
-from core.access.reading import speaks_to
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
-from core.answering.context import AnswerContext
-from core.answering.understanding import understand
-from core.models import (
-    STAFF,
-    AgentRequest,
-    AgentResponse,
-    Citation,
-    OfferedAnswer,
-    Outcome,
-    RetrievalToolInput,
-    StaffCheck,
-    gist_of,
-    source_urls,
-)
-from core.providers.base import ChatEnd, ignore
-from core.retrieval.editions.open_edition import OpenEdition
-from core.retrieval.retriever import Retriever
-from core.verified_answers.base import VerifiedAnswer, VerifiedScope, VerifiedState
-from core.verified_answers.matching import Matched, Matcher, ServesBoth
-from core.verified_answers.prompt_passages import instruction
-from core.verified_answers.store import VerifiedAnswers
+from core.domain import AgentRequest, ConversationTurn, RetrievedChunk
+from core.domain.i18n import text
+from core.domain.markdown import outside_code
+from core.domain.sentences import MARKS, count_tokens
+from core.storage.access import Tenant
+
+_CODE = re.compile(r"(`+)(.+?)\1", re.S)
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+_AT_THE_END = f" \t\n?!.…{MARKS}"
 
 
-class VerifiedAnswerJudge(Protocol):
-    """A model that is asked whether one answer would serve two questions."""
+def fold(question: str) -> str:
+    """Return the question without what changes no meaning: case, blanks, and its last marks.
 
-    async def serves_both(
-        self, asked: str, question: str, answer: str, report: Callable[[ChatEnd], None] = ignore
-    ) -> float | None:
-        """Return the probability, 0 to 1, that it would; None: it is not known."""
-        ...
+    Case counts inside of code. No other sign goes: `x != y` and `C++` stay what they are.
+
+    >>> fold("  What is\\na Heap??")
+    'what is a heap'
+    >>> fold("Is `Some` a type?") == fold("Is `some` a type?")
+    False
+    """
+    text = unicodedata.normalize("NFC", question).translate(_QUOTES).translate(_DASHES)
+    parts, place = list[str](), 0
+    for code in _CODE.finditer(text):
+        parts += [text[place : code.start()].casefold(), code.group()]
+        place = code.end()
+    parts.append(text[place:].casefold())
+    return " ".join("".join(parts).split()).strip(_AT_THE_END)
 
 
-class VerifiedStage:
-    """Looks for an answer of the staff before the book is searched."""
+LONGEST_QUESTION = 300
+"""Characters of a question; every platform shows it on one line of a card."""
+LONGEST_ANSWER = 4_000
+"""Characters; both platforms' modals take no more."""
+MOST_CITATIONS = 6
+MOST_PHRASINGS = 50
+"""Wordings of others that are kept of one answer, those that staff refused not counted."""
 
-    def __init__(
-        self,
-        *,
-        answers: VerifiedAnswers,
-        matcher: Matcher,
-        retriever: Retriever,
-        access: AccessStore,
-        judge_of: Callable[[str], VerifiedAnswerJudge | None],
-    ) -> None:
-        """Put together what is needed.
+_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:verified")
+_STANDING_MARKER = re.compile(r"(?P<before>^|(?<=\s))\[(?P<number>\d+)\]", re.M)
+
+
+class VerifiedState(StrEnum):
+    """CURRENT ones answer; STALE ones wait for staff; RETIRED ones are kept and never shown."""
+
+    CURRENT = "current"
+    STALE = "stale"
+    RETIRED = "retired"
+
+
+class StaleBecause(StrEnum):
+    """Why an answer has to be looked at again."""
+
+    QUOTE_GONE = "quote_gone"
+    """Words that it cites do not stand in the new edition."""
+    SECTION_CHANGED = "section_changed"
+    """The words stand, and something else in their section changed."""
+    QUESTION_REMOVED = "question_removed"
+    """Its question was in the words of a user, who had them removed."""
+
+
+class PhrasingState(StrEnum):
+    """What staff said of another wording: that a reader pressed a button is no judgement."""
+
+    PROPOSED = "proposed"
+    """A reader asked it, and read the answer when it was offered."""
+    CONFIRMED = "confirmed"
+    """It is answered as the staff's own question is."""
+    REFUSED = "refused"
+    """It asks something else; kept, so that it is not proposed again."""
+
+
+class ScopeKind(StrEnum):
+    """What a question is asked of."""
+
+    COURSE = "course"
+    """The whole book; it stands by itself."""
+    SECTION = "section"
+    QUOTE = "quote"
+    PLACE = "place"
+    """One conversation, of which it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedScope:
+    """What a question is about; answers are found for questions of the same scope alone."""
+
+    kind: ScopeKind = ScopeKind.COURSE
+    value: str = ""
+    """The folded name of a section, the fingerprint of a quote, or a conversation's id."""
+
+    @classmethod
+    def of(cls, request: AgentRequest, *, leans: bool) -> Self:
+        """Return the scope of a question.
 
         Args:
-            judge_of: Returns the judging model of a course; None: it has none.
+            leans: Whether it is understood by what was said before it.
         """
-        self._answers = answers
-        self._matcher = matcher
-        self._retriever = retriever
-        self._access = access
-        self._judge_of = judge_of
+        return cls.read(request.section_filter, request.selected_text, request.session_id, leans)
 
-    async def run(self, context: AnswerContext) -> AgentResponse | None:
-        """Return the answer of the staff, as `EarlyStage.run` does; what may serve is offered."""
-        request = context.request
-        if request.verified_answer is not None:
-            answer = await self._answers.get(request.verified_answer)
-            if answer is not None and _may_be_shown(answer, request):
-                return response_of(answer, context)
-        if request.again is not None:
-            return None
-        matched = await self._matched(context)
-        if matched.shown is not None:
-            return response_of(matched.shown, context)
-        if matched.offered:
-            context.said_by_staff += matched.offered
-            context.instructions.append(instruction())
-            offered = tuple(
-                OfferedAnswer(answer_id=one.answer_id, question=one.question)
-                for one in matched.offered
-            )
-            context.pending = context.pending.model_copy(update={"offered": offered})
+    @classmethod
+    def of_turn(cls, turn: ConversationTurn) -> Self:
+        """Return the scope of a question that was answered."""
+        response = turn.agent_response
+        leans = response.leans or response.shows_again is not None
+        session = response.conversation_id
+        return cls.read(turn.section_filter, turn.selected_text, session, leans)
+
+    @classmethod
+    def read(
+        cls, section: str | None, quote: str | None, session: UUID | None, leans: bool
+    ) -> Self:
+        """Return the scope of a question by what came with it."""
+        if leans:
+            return cls(ScopeKind.PLACE, str(session or ""))
+        if quote is not None:
+            return cls(ScopeKind.QUOTE, str(uuid5(_NAMESPACE, fold(quote))))
+        if section is not None:
+            return cls(ScopeKind.SECTION, fold(section))
+        return cls()
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedCitation:
+    """A passage of the book that an answer of the staff rests on."""
+
+    marker: int
+    """The number that stands for it in the answer."""
+    quote: str
+    """Verbatim from the chunk."""
+    chunk: RetrievedChunk
+    """The passage as it stood when the answer was checked."""
+    section_print: str | None = None
+    """A fingerprint of its whole section then; None: it could not be read."""
+
+    @property
+    def document(self) -> str:
+        """The source file that it is from."""
+        return self.chunk.source_file
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The path of headings above it."""
+        return self.chunk.headings
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPassage:
+    """What became of a cited passage in a new edition."""
+
+    marker: int
+    because: StaleBecause
+    before: str
+    """The words that were cited."""
+    after: str
+    """What stands there now; empty: nothing like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """How another user asked the same."""
+
+    phrasing_id: UUID
+    text: str
+    state: PhrasingState
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What staff say: the next revision of an answer, or a new one."""
+
+    course_id: str
+    question: str
+    answer_text: str
+    """Markdown, with markers such as `[1]` of its citations."""
+    citations: tuple[VerifiedCitation, ...]
+    scope: VerifiedScope
+    verified_by: str
+    """A pseudonym."""
+    tenant: Tenant
+    """The one whose staff says it."""
+    generation: UUID | None
+    """The edition that it was checked against; None: the course has no text."""
+    asked_by: str | None = None
+    """The pseudonym of the person whose own words the question is; None: staff's."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedAnswer:
+    """An answer of a course's staff, as its latest revision says."""
+
+    answer_id: UUID
+    course_id: str
+    tenant: Tenant
+    scope: VerifiedScope
+    state: VerifiedState
+    revision: int
+    question: str
+    answer_text: str
+    citations: tuple[VerifiedCitation, ...]
+    verified_by: str
+    verified_at: datetime
+    generation: UUID | None
+    phrasings: tuple[Phrasing, ...] = ()
+    changed: tuple[ChangedPassage, ...] = ()
+    """Why it is STALE, passage by passage."""
+    because: StaleBecause | None = None
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """All questions that it answers: the staff's own first, then those that they confirmed."""
+        return (self.question, *(one.text for one in self.confirmed))
+
+    @property
+    def confirmed(self) -> tuple[Phrasing, ...]:
+        """The wordings of others that staff confirmed."""
+        return self._phrased(PhrasingState.CONFIRMED)
+
+    @property
+    def proposed(self) -> tuple[Phrasing, ...]:
+        """The wordings that wait for staff to say whether they ask the same."""
+        return self._phrased(PhrasingState.PROPOSED)
+
+    def _phrased(self, state: PhrasingState) -> tuple[Phrasing, ...]:
+        return tuple(one for one in self.phrasings if one.state is state)
+
+
+def answer_id_for(name: str) -> UUID:
+    """Return the id of the answer that one act of staff makes: done again, it is the same."""
+    return uuid5(_NAMESPACE, name)
+
+
+def phrasing_id_for(answer_id: UUID, text: str) -> UUID:
+    """Return the id of a wording of an answer: the same one twice is one."""
+    return uuid5(answer_id, fold(text))
+
+
+def passages_of(turn: ConversationTurn) -> tuple[VerifiedCitation, ...]:
+    """Return what staff may cite of the bot's turn: its citations, then what else was found.
+
+    All of it is the book's; what staff said before is no source of theirs, and neither is what
+    the asker wrote, which others would read then.
+
+    Always the same for the same turn: a modal that shows them is read back by their numbers.
+    """
+    response = turn.agent_response
+    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
+    cited = [
+        VerifiedCitation(one.marker, one.quote, chunks[one.chunk_id])
+        for one in response.citations
+        if _is_of_book(chunks[one.chunk_id])
+    ]
+    number = max((one.marker for one in response.citations), default=0)
+    for chunk in response.retrieved_chunks:
+        if len(cited) >= MOST_CITATIONS:
+            break
+        if chunk.chunk_id not in chunks and _is_of_book(chunk):
+            number += 1
+            cited.append(VerifiedCitation(number, chunk.content_text, chunk))
+    return tuple(cited[:MOST_CITATIONS])
+
+
+def _is_of_book(chunk: RetrievedChunk) -> bool:
+    return chunk.verified_on is None and not chunk.is_askers
+
+
+def cited_in(
+    answer_text: str, passages: Sequence[VerifiedCitation]
+) -> tuple[str, tuple[VerifiedCitation, ...]]:
+    """Return an answer whose markers without a passage are escaped, and the passages it cites."""
+    known, named = {passage.marker for passage in passages}, set[int]()
+
+    def marked(match: re.Match[str]) -> str:
+        number = int(match["number"])
+        if number not in known:
+            return f"{match['before']}\\[{number}]"
+        named.add(number)
+        return match[0]
+
+    text = outside_code(answer_text.strip(), lambda prose: _STANDING_MARKER.sub(marked, prose))
+    return text, tuple(passage for passage in passages if passage.marker in named)
+
+
+_MARKER = re.compile(r"[ \t]*\\?\[\d+\]")
+
+
+_INSTRUCTION = (
+    "A passage below “{place}” is what the course's staff answered to the question that stands "
+    "above it. Cite it like any other passage, and use it only where that question asks the same "
+    "as this one: in the same case, with the same numbers, names and conditions."
+)
+
+
+def instruction() -> str:
+    """Return what a language model has to know of such passages.
+
+    It names them as `passage_of` does in the same task: in the language of who is answered.
+    """
+    return _INSTRUCTION.format(place=text("verified-place"))
+
+
+def passage_of(answer: VerifiedAnswer, generation: UUID) -> RetrievedChunk | None:
+    """Return an answer as a passage; None: its text is nothing but markers.
+
+    It stands below the staff's name in the language of who is answered, where a fallback that
+    quotes it shows it.
+
+    Args:
+        generation: The edition that is answered from.
+    """
+    said = outside_code(answer.answer_text, lambda prose: _MARKER.sub("", prose)).strip()
+    if not said:
         return None
-
-    async def _matched(self, context: AnswerContext) -> Matched:
-        request, question = context.request, context.request.query_text
-        answers = await self._answers.current(request.course_id)
-        if not answers:
-            return Matched()
-        shelf = await self._retriever.opened(request.course_id)
-        here = await self._heard(answers, shelf, request)
-        earlier = bool(context.request.thread_messages or context.said_here)
-        scopes = [VerifiedScope.of(request, leans=False)]
-        if earlier:
-            scopes.append(VerifiedScope.of(request, leans=True))
-        for scope in scopes:
-            same = self._matcher.exact(question, scope, here)
-            likely = [] if same else await self._matcher.like(
-                question, scope, here, shelf.terms, shelf.encoder.terms
-            )  # fmt: skip
-            if not same and not likely:
-                continue
-            if earlier and VerifiedScope.of(request, leans=await self._leans(context)) != scope:
-                continue
-            if same:
-                return Matched(shown=same)
-            judge = self._judging(context)
-            return await self._matcher.decide(question, likely, judge)
-        return Matched()
-
-    async def _heard(
-        self, answers: Sequence[VerifiedAnswer], shelf: OpenEdition, request: AgentRequest
-    ) -> list[VerifiedAnswer]:
-        """Return the answers of those staff who speak to the people of the asker's place."""
-        permits, course = await self._access.permits(), shelf.course
-        tenants = [Tenant.named(name) for name in request.user_context.tenants]
-        return [one for one in answers if speaks_to(one.tenant, course, tenants, permits)]
-
-    async def _leans(self, context: AnswerContext) -> bool:
-        """Return whether a question is understood by what was said before it."""
-        request = context.request
-        asked = RetrievalToolInput(
-            query_text=request.query_text,
-            selected_text=context.quote,
-            section_filter=request.section_filter,
-        )
-        said = context.said_here
-        if said:
-            return (await understand(self._retriever, context, asked, said)).question is not None
-        around = gist_of(request.thread_messages)
-        return (await self._retriever.retrieve(request.course_id, asked, around)).leans
-
-    def _judging(self, context: AnswerContext) -> ServesBoth | None:
-        judge = self._judge_of(context.request.course_id)
-        return None if judge is None else partial(_asked, judge, context)
-
-
-async def _asked(
-    judge: VerifiedAnswerJudge, context: AnswerContext, question: str, answer: VerifiedAnswer
-) -> float | None:
-    return await judge.serves_both(
-        question, answer.question, answer.answer_text, context.note_judge
+    place = text("verified-place")
+    return RetrievedChunk(
+        chunk_id=uuid5(answer.answer_id, str(answer.revision)),
+        course_id=answer.course_id,
+        document_id=answer.answer_id,
+        generation=generation,
+        content_text=said,
+        source_file=place,
+        page_title=place,
+        headings=(answer.question,) if answer.question else (),
+        chunk_index=0,
+        total_chunks=1,
+        token_count=count_tokens(said),
+        char_start=0,
+        char_end=len(said),
+        metadata={"verified": answer.verified_at.date().isoformat()},
+        similarity_score=1.0,
     )
-
-
-def response_of(answer: VerifiedAnswer, context: AnswerContext) -> AgentResponse:
-    """Return the answer of the staff as the response to a question."""
-    chunks = tuple({one.chunk.chunk_id: one.chunk for one in answer.citations}.values())
-    citations = tuple(
-        Citation(
-            marker=one.marker,
-            chunk_id=one.chunk.chunk_id,
-            quote=one.quote,
-            char_start=(start := one.chunk.content_text.index(one.quote)),
-            char_end=start + len(one.quote),
-        )
-        for one in answer.citations
-    )
-    return context.completed(
-        Outcome.ANSWERED,
-        answer.answer_text,
-        model_name=STAFF,
-        grounding_chunks=chunks,
-        citations=citations,
-        sources=source_urls(chunks, citations),
-        checked=StaffCheck(
-            answer_id=answer.answer_id,
-            revision=answer.revision,
-            question=answer.question or context.request.query_text,
-            checked_at=answer.verified_at,
-        ),
-        generation=answer.generation,
-        confidence=1.0,
-        located=1.0,
-    )
-
-
-def _may_be_shown(answer: VerifiedAnswer, request: AgentRequest) -> bool:
-    """Return whether an answer that code has chosen is shown: as long as it holds, or was said."""
-    if answer.course_id != request.course_id:
-        return False
-    if request.sent_by_staff:
-        return answer.state is not VerifiedState.RETIRED
-    return answer.state is VerifiedState.CURRENT

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
-from core.embeddings.base import Embedder, SentenceEmbedder
-from core.errors import (
+from core.domain import Chunk, Course, now
+from core.domain.errors import (
     EmptyDocument,
     IngestionError,
     NoRoom,
@@ -16,36 +16,61 @@ from core.errors import (
     StoreUnwritable,
     UnsupportedDocument,
 )
-from core.index.base import VectorIndex
-from core.index.points import collection_of, course_of
-from core.ingestion.account.ledger import SourceAccount, record_of
-from core.ingestion.account.left_out import (
-    LeftOut,
-    more_left_out_than_read,
-    not_read,
-    not_read_before,
+from core.index.base import VectorIndex, collection_of, course_of
+from core.ingestion.account import SourceAccount, record_of
+from core.ingestion.building import EditionBuilder, Live, SettleEdition, settles_nothing
+from core.ingestion.changes import CourseChanges
+from core.ingestion.coverage import (
+    Failure,
+    IngestionRefused,
+    IngestReport,
+    Progress,
+    refuse_emptied,
+    refuse_little,
 )
-from core.ingestion.account.refusal import IngestionRefused, refuse_emptied, refuse_little
-from core.ingestion.changes.store import CourseChanges
-from core.ingestion.chunks.boilerplate import with_boilerplate
-from core.ingestion.chunks.passages import course_document
-from core.ingestion.edition.building import EditionBuilder, Live, SettleEdition, settles_nothing
-from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
-from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
-from core.ingestion.edition.plan import Plan, others_of
-from core.ingestion.foreign_text import (
-    ForeignLanguage,
-    all_in_their_language,
-    warn_of_foreign_text,
-)
+from core.ingestion.embedding import CheckRoom, ChunkEmbedder, EncodeSparse, dropped, given_back
 from core.ingestion.formats import registry
-from core.ingestion.report import Failure, IngestReport, Progress
-from core.ingestion.sources.source import Source, SourceDocument
-from core.models import Course, now
+from core.ingestion.passages import course_document, with_boilerplate
+from core.ingestion.plan import Plan, others_of
+from core.ingestion.refusal import LeftOut, more_left_out_than_read, not_read, not_read_before
+from core.ingestion.sources.sources import Source, SourceDocument
+from core.providers.embeddings.base import Embedder, SentenceEmbedder
 from core.storage.catalogue import Catalogue, DocumentRecord, Edition
 from core.storage.ingest_accounts import IngestAccounts
 
 logger = logging.getLogger(__name__)
+
+
+ForeignLanguage = Callable[[Sequence[str], str], str | None]
+"""Returns what most of some texts are in, if not a language: a code, or a script in capitals."""
+_SAMPLE = 200
+"""Chunks that are looked at, spread over the whole source."""
+
+
+def all_in_their_language(texts: Sequence[str], language: str) -> None:
+    """Take all texts to be in a language."""
+    return
+
+
+def warn_of_foreign_text(
+    source: str, chunks: Sequence[Chunk], language: str, foreign_language: ForeignLanguage
+) -> list[Failure]:
+    """Return a warning where most of a source is in another language than its course."""
+    if not chunks:
+        return []
+    sample = chunks[:: -(-len(chunks) // _SAMPLE)]
+    found = foreign_language([chunk.content_text for chunk in sample], language)
+    if found is None:
+        return []
+    seen = f"{found.capitalize()} script" if found.isupper() else f'"{found}"'
+    return [
+        Failure(
+            source,
+            f'most of its text seems to be in {seen}, and its course says "{language}": '
+            "set the course's `language` in the course file, and ingest it again",
+        )
+    ]
+
 
 PIPELINE_VERSION = "5"
 """Part of every fingerprint: a splitter that works differently gets another one. What reads one

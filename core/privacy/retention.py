@@ -1,31 +1,33 @@
 """Deletes what is older than conversations are kept, over all stores."""
 
 import logging
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, tuple_, update
+from sqlalchemy import Connection, Select, delete, select, tuple_, union, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.help_requests.store import HelpRequestRow
-from core.inbox.limits import CountRow
-from core.inbox.rows import CursorRow, InboxRow, is_buried, is_waiting
-from core.models import now
-from core.policies.store import HintStepRow
-from core.radar.store import RadarWeekRow
-from core.storage.budgets.store import TokenUsageRow, has_expired
-from core.storage.channels import panels
-from core.storage.channels.exchanges import ExchangeRow
-from core.storage.channels.panels import PanelRow
-from core.storage.channels.store import ConversationRow
-from core.storage.database import write
-from core.storage.feedback import VoteRow
-from core.storage.rate_limit_windows import RateLimitWindowRow
-from core.storage.sessions.rows import FORGOTTEN_USER, SessionRow, TurnRow
-from core.verified_answers.rows import VerifiedPhrasingRow, VerifiedRevisionRow
+from core.domain import now
+from core.storage import channels as panels
+from core.storage.access_store import CourseGrantRow, StaffRow, TenantRow
+from core.storage.budgets import Scope, TokenUsageRow, has_expired
+from core.storage.channels import ChannelRulesRow, ConversationRow, ExchangeRow, PanelRow
+from core.storage.database import reading, write
+from core.storage.inbox.base import CountRow, channel_subject, user_subject
+from core.storage.inbox.rows import FORGOTTEN_USER as WORKSPACE_DATA_FORGOTTEN_USER
+from core.storage.inbox.rows import CursorRow, InboxRow, is_buried, is_waiting
+from core.storage.leases import RateLimitWindowRow
+from core.storage.sessions import FORGOTTEN_USER, SessionRow, TurnRow, VoteRow
+from core.teaching.help_requests import HelpRequestRow
+from core.teaching.policy_store import HintStepRow, PolicyRow
+from core.teaching.queue_cards import QueueCardRow, QueueChannelRow
+from core.teaching.radar_store import RadarChannelRow, RadarWeekRow
+from core.teaching.verified_store import VerifiedAnswerRow, VerifiedPhrasingRow, VerifiedRevisionRow
 
 logger = logging.getLogger(__name__)
+
 
 _BATCH = 200
 """Rows of a table that are deleted in one go, so that no one waits long for the database."""
@@ -197,3 +199,104 @@ def _windows(db: Connection, before: datetime) -> int:
 
 def _count(db: Connection, statement: Any) -> int:
     return db.execute(statement).rowcount
+
+
+_AT_ONCE = 500
+"""Values in one statement; databases take some thousand at most."""
+
+
+class WorkspaceData:
+    """All that the stores hold of a workspace; its tokens are the platform's to delete.
+
+    Methods raise StoreError when the database fails: then nothing was deleted.
+    """
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def forget(self, platform: str, workspace: str) -> int:
+        """Delete it all, answers under way included; return how many questions there were.
+
+        Its grants go as well; a course that it owns stays its own, and is closed to others.
+        A worker that holds one has lost it. Nothing of another workspace is touched: not the
+        rules of a channel that both see, nor what a user did who is in both.
+        """
+        return await write(self._engine, lambda db: _forget(db, platform, workspace))
+
+    async def of_organisation(self, platform: str, organisation: str) -> list[str]:
+        """Return the ids of the workspaces of an organisation in which a user asked."""
+        of_it = InboxRow.address["enterprise"].as_string() == organisation
+        query = select(InboxRow.workspace).where(InboxRow.platform == platform, of_it).distinct()
+        async with reading(self._engine) as db:
+            return [*await db.scalars(query)]
+
+
+def _forget(db: Connection, platform: str, workspace: str) -> int:
+    asked = (InboxRow.platform == platform, InboxRow.workspace == workspace)
+    details = SessionRow.details
+    talked = select(SessionRow.session_id).where(
+        details["platform"].as_string() == platform, details["workspace"].as_string() == workspace
+    )
+    sessions = list(db.scalars(talked))
+    _forget_votes(db, asked, sessions)
+    _forget_people(db, asked, sessions)
+    _forget_channels(db, platform, workspace, asked)
+    for part in _parts(sessions):
+        db.execute(delete(TurnRow).where(TurnRow.session_id.in_(part)))
+        db.execute(delete(SessionRow).where(SessionRow.session_id.in_(part)))
+    of_places = (ChannelRulesRow, ConversationRow, ExchangeRow, PanelRow)
+    of_staff = (StaffRow, HelpRequestRow, VerifiedAnswerRow, PolicyRow, RadarChannelRow)
+    db.execute(delete(RadarWeekRow).where(RadarWeekRow.tenant == f"{platform}:{workspace}"))
+    of_queue = (QueueChannelRow, QueueCardRow)
+    for row in (*of_places, CourseGrantRow, *of_staff, *of_queue):
+        db.execute(delete(row).where(row.platform == platform, row.workspace == workspace))
+    # The operator's own stays known: no workspace that comes later may take its place.
+    met = (TenantRow.platform == platform, TenantRow.workspace == workspace, ~TenantRow.home)
+    db.execute(delete(TenantRow).where(*met))
+    return len(list(db.scalars(delete(InboxRow).where(*asked).returning(InboxRow.key))))
+
+
+def _forget_votes(db: Connection, asked: Any, sessions: Sequence[Any]) -> None:
+    """Delete what was said of the workspace's answers, by any user."""
+    requests = set(db.scalars(select(InboxRow.request_id).where(*asked)))
+    for part in _parts(sessions):
+        requests |= {*db.scalars(select(TurnRow.request_id).where(TurnRow.session_id.in_(part)))}
+    for part in _parts([*requests]):
+        db.execute(delete(VoteRow).where(VoteRow.request_id.in_(part)))
+
+
+def _forget_people(db: Connection, asked: Any, sessions: Sequence[Any]) -> None:
+    """Delete how much its people asked and used: a pseudonym belongs to one workspace."""
+    people = set(db.scalars(select(InboxRow.user_id).where(*asked).distinct()))
+    for part in _parts(sessions):
+        people |= {*db.scalars(_people_in(part))}
+    for users in _parts([*(people - {WORKSPACE_DATA_FORGOTTEN_USER})]):
+        db.execute(delete(CountRow).where(CountRow.subject.in_([user_subject(u) for u in users])))
+        db.execute(delete(HintStepRow).where(HintStepRow.user_id.in_(users)))
+        used = (TokenUsageRow.scope == Scope.USER.value, TokenUsageRow.subject.in_(users))
+        db.execute(delete(TokenUsageRow).where(*used))
+
+
+def _people_in(sessions: Sequence[Any]) -> Select[Any]:
+    asked = select(TurnRow.user_id).where(TurnRow.session_id.in_(sessions))
+    opened = select(SessionRow.user_id).where(SessionRow.session_id.in_(sessions))
+    return select(union(asked, opened).subquery().c[0])
+
+
+def _forget_channels(db: Connection, platform: str, workspace: str, asked: Any) -> None:
+    """Delete how far its channels were read, save for those that others share."""
+    channels = set(db.scalars(select(InboxRow.channel).where(*asked).distinct()))
+    others = (InboxRow.platform == platform, InboxRow.workspace != workspace)
+    for part in _parts([*channels]):
+        shared = set(
+            db.scalars(select(InboxRow.channel).where(*others, InboxRow.channel.in_(part)))
+        )
+        own = [channel for channel in part if channel not in shared]
+        here = (CursorRow.platform == platform, CursorRow.channel.in_(own))
+        db.execute(delete(CursorRow).where(*here))
+        subjects = [channel_subject(platform, workspace, channel) for channel in part]
+        db.execute(delete(CountRow).where(CountRow.subject.in_(subjects)))
+
+
+def _parts(values: Sequence[Any]) -> list[Sequence[Any]]:
+    return [values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE)]

@@ -9,7 +9,8 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
-from core.errors import ConfigurationError, GenerationError
+from core.domain.errors import ConfigurationError, GenerationError
+from core.domain.sentences import reckon_tokens
 from core.providers.base import (
     ChatEnd,
     ChatMessage,
@@ -17,19 +18,15 @@ from core.providers.base import (
     Deadline,
     Finish,
     OutputForm,
+    Speed,
+    Speedometer,
     TimeLimit,
     ignore,
 )
-from core.providers.breaker import CircuitBreaker
-from core.providers.collected import Collected, reckoned
-from core.providers.failures import OnlyThoughts, ProviderFailure, TooMuch
-from core.providers.manner import LearnedManner, Manner
-from core.providers.pacing import Timeouts, paced
-from core.providers.reading import ReplyReader
-from core.providers.retries import RetryPolicy, with_retries
-from core.providers.speed import Speed, Speedometer
-from core.providers.wire import Wire
-from core.text.tokens import reckon_tokens
+from core.providers.collected import Collected, Wire, reckoned
+from core.providers.manner import LearnedManner, Manner, OnlyThoughts, ProviderFailure, TooMuch
+from core.providers.pacing import CircuitBreaker, RetryPolicy, Timeouts, paced, with_retries
+from core.providers.reply_text import ReplyReader
 
 logger = logging.getLogger(__name__)
 

@@ -1,15 +1,21 @@
 """How long each piece of a reply may take."""
 
 import asyncio
+import logging
+import math
+import random
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
-from core.providers.base import Deadline, TimeLimit
-from core.providers.failures import ProviderFailure
-from core.providers.speed import Speed
-from core.providers.wire import Delta
+from core.providers.base import Deadline, Speed, TimeLimit
+from core.providers.collected import Delta
+from core.providers.manner import ProviderFailure
+
+logger = logging.getLogger(__name__)
+
 
 Result = TypeVar("Result")
 
@@ -120,3 +126,132 @@ class _Wait:
             return f"{self.model} said nothing for {self.limit:.1f} s"
         silence = self.waited + max(self.time_left, 0.0)
         return f"{self.model} ran out of time for its answer, silent for the last {silence:.1f} s"
+
+
+_JITTER = 1.25
+"""An open breaker stays so for up to this many times its period: replicas come back apart."""
+
+
+class CircuitBreaker:
+    """Opens after failures in a row, and closes when a single probe succeeds.
+
+    Every request asks `admits` first and tells its end by `succeeded` or `failed`. A probe
+    that tells nothing, because no one waited for it, is followed by another a period later.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        threshold: int = 5,
+        window: float = 60.0,
+        open_for: float = 20.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start closed.
+
+        Args:
+            name: Of the service, for the log.
+            threshold: Failures in a row that open it.
+            window: Seconds that they lie within.
+            open_for: Seconds before a probe is let through.
+            clock: Tells seconds.
+        """
+        self._name = name
+        self._window = window
+        self._open_for = open_for
+        self._clock = clock
+        self._failures: deque[float] = deque(maxlen=threshold)
+        self._probe_at: float | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the service counts as down."""
+        return self._probe_at is not None
+
+    def admits(self) -> bool:
+        """Return whether a request may be made now; while open, that is the probe."""
+        if self._probe_at is None:
+            return True
+        if self._clock() < self._probe_at:
+            return False
+        self._wait()
+        return True
+
+    def succeeded(self) -> None:
+        """Forget all failures, and close."""
+        self._failures.clear()
+        if self._probe_at is not None:
+            self._probe_at = None
+            logger.info("%s answers again", self._name)
+
+    def failed(self) -> None:
+        """Count a failure, and open when there were too many."""
+        self._failures.append(self._clock())
+        if self.is_open:
+            self._wait()
+        elif self._is_too_much():
+            self._wait()
+            # The failures were logged one by one, and each question from now on logs this.
+            logger.info(
+                "%s failed %d times in a row and is not asked for %.0f s",
+                self._name,
+                len(self._failures),
+                self._open_for,
+            )
+
+    def _is_too_much(self) -> bool:
+        full = len(self._failures) == self._failures.maxlen
+        return full and self._failures[-1] - self._failures[0] <= self._window
+
+    def _wait(self) -> None:
+        self._probe_at = self._clock() + self._open_for * random.uniform(1.0, _JITTER)
+
+
+_WORTH_A_TRY = 1.0
+"""Seconds that another try needs to have a chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a failed request is tried again, and how long is waited for it."""
+
+    retries: int = 1
+    backoff: float = 0.3
+    """Seconds before the first retry, doubled with each; the service may ask for others."""
+    longest_wait: float = 60.0
+    """A service that asks for more is not asked again."""
+
+    def wait_after(self, failure: ProviderFailure, retries: int) -> float:
+        """Return the seconds to wait when there were `retries` already."""
+        if failure.retry_after is not None:
+            return failure.retry_after
+        return self.backoff * 2.0**retries * random.uniform(0.5, 1.5)
+
+
+async def with_retries(
+    attempt: Callable[[], Awaitable[Result]], patience: RetryPolicy, until: float = math.inf
+) -> Result:
+    """Return what `attempt` gives, trying again while that makes sense.
+
+    Args:
+        attempt: Makes one request.
+        patience: How often and how long.
+        until: The `time.monotonic()` after which no try is made.
+
+    Raises:
+        ProviderFailure: the last one.
+    """
+    retries = 0
+    while True:
+        try:
+            return await attempt()
+        except ProviderFailure as failure:
+            wait = patience.wait_after(failure, retries)
+            in_time = time.monotonic() + wait + _WORTH_A_TRY <= until
+            patient = retries < patience.retries and wait <= patience.longest_wait
+            if not (failure.transient and patient and in_time):
+                raise
+            logger.info("%s; trying again in %.1f s", failure, wait)
+        retries += 1
+        await asyncio.sleep(wait)

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.providers.failures import SettingNames
+from core.providers.manner import SettingNames
 
 if TYPE_CHECKING:
-    from core.providers.gemini.client import GeminiClient
-    from core.providers.gemini.request import ThinkingLevel
-    from core.providers.openai.client import OpenAIClient
-    from core.providers.wire import Wire
+    from core.providers.collected import Wire
+    from core.providers.gemini import GeminiClient, ThinkingLevel
+    from core.providers.openai import OpenAIClient
 
     Client = GeminiClient | OpenAIClient
 
@@ -41,12 +40,12 @@ def connect(address: ServiceAddress, names: SettingNames, timeout: float) -> "Cl
         timeout: Seconds between two reads at most.
     """
     if address.kind == "openai":
-        from core.providers.openai.client import OpenAIClient
+        from core.providers.openai import OpenAIClient
 
         return OpenAIClient(
             address.api_key, base_url=address.base_url, names=names, timeout=timeout
         )
-    from core.providers.gemini.client import GeminiClient
+    from core.providers.gemini import GeminiClient
 
     return GeminiClient(
         address.api_key if address.kind == "gemini" else None,
@@ -61,12 +60,12 @@ def connect(address: ServiceAddress, names: SettingNames, timeout: float) -> "Cl
 
 def wire_to(client: "Client", model: str, thinking: "ThinkingLevel | None") -> "Wire":
     """Return what speaks to a model of a service; `thinking` None: it is not sent."""
-    from core.providers.openai.client import OpenAIClient
+    from core.providers.openai import OpenAIClient
 
     if isinstance(client, OpenAIClient):
-        from core.providers.openai.wire import OpenAIWire
+        from core.providers.openai import OpenAIWire
 
         return OpenAIWire(client, model, reasoning_effort=thinking)
-    from core.providers.gemini.wire import GeminiWire
+    from core.providers.gemini import GeminiWire
 
     return GeminiWire(client, model, thinking_level=thinking)

@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from core.domain import MAX_QUESTION
+from core.domain.sentences import sentences
 from core.index.base import SearchQuery, VectorIndex
 from core.index.terms import TermStatistics
-from core.models import MAX_QUESTION
-from core.retrieval.editions.open_edition import OpenEdition
-from core.retrieval.finding import Judging, Ranking, find
-from core.retrieval.scoring import BY_WORDS, ScoreScale, term_weights, weighted
-from core.retrieval.searching import CANDIDATES
-from core.text.sentences import sentences
+from core.retrieval.editions import OpenEdition
+from core.retrieval.ranking import BY_WORDS, ScoreScale, term_weights, weighted
+from core.retrieval.searching import CANDIDATES, Judging, Ranking, find
 
 Floats = npt.NDArray[np.float64]
 

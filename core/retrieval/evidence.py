@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
-from core.models import RetrievedChunk
+from core.domain import RetrievedChunk
+from core.domain.sentences import Span, count_tokens, sentence_spans
 from core.retrieval.ranking import Ranked, RankedChunk
-from core.text.sentences import Span, sentence_spans
-from core.text.tokens import count_tokens
 
 BUDGET = 1_000
 """Tokens of all excerpts, headings included."""

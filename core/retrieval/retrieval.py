@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from core import i18n
-from core.index.terms import TermStatistics, no_terms
-from core.models import (
+from core.domain import (
     Chunk,
     ChunkState,
     EvidenceSignals,
@@ -14,11 +12,13 @@ from core.models import (
     RetrievalContext,
     RetrievalToolOutput,
     RetrievedChunk,
+    i18n,
     now,
 )
+from core.domain.sentences import count_tokens
+from core.index.terms import TermStatistics, no_terms
 from core.retrieval.evidence import Excerpt
-from core.retrieval.scoring import BUILT_IN
-from core.text.tokens import count_tokens
+from core.retrieval.ranking import BUILT_IN
 
 _ALL = EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0)
 

@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from core.embeddings.base import Embedder
-from core.errors import ConfigurationError, VectorIndexError
-from core.index.base import VectorIndex
-from core.index.sparse import Bm25Encoder
-from core.index.terms import TermStatistics
-from core.index.vocabulary import words_from_bytes
-from core.models import (
+from core.domain import (
     EXPLAIN_QUOTE,
     Again,
     RetrievalContext,
@@ -20,21 +14,18 @@ from core.models import (
     RetrievalToolOutput,
     RetrievedChunk,
 )
-from core.retrieval.editions.open_edition import OpenEdition
-from core.retrieval.editions.recent import Recent
+from core.domain.errors import ConfigurationError, VectorIndexError
+from core.index.base import VectorIndex
+from core.index.terms import Bm25Encoder, TermStatistics, words_from_bytes
+from core.providers.embeddings.base import Embedder
+from core.retrieval.editions import OpenEdition, Recent, widen
 from core.retrieval.evidence import Excerpt, select_evidence
-from core.retrieval.named_sections.reading import SectionReader, excerpts_of
-from core.retrieval.named_sections.references import SectionReference
-from core.retrieval.named_sections.resolution import resolve_section
-from core.retrieval.neighbours import widen
-from core.retrieval.question.again import wanted_again
-from core.retrieval.question.courtesy import without_courtesy
-from core.retrieval.question.followups import read_asked
-from core.retrieval.question.spelling import Mended
-from core.retrieval.quote_location.locator import QuoteLocator
+from core.retrieval.questions import Mended, read_asked, wanted_again, without_courtesy
+from core.retrieval.quotes import QuoteLocator
+from core.retrieval.ranking import ScoreScale
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
-from core.retrieval.scoring import ScoreScale
 from core.retrieval.searching import CANDIDATES, Wanted, search
+from core.retrieval.sections import SectionReader, SectionReference, excerpts_of, resolve_section
 from core.storage.catalogue import Catalogue
 
 logger = logging.getLogger(__name__)

@@ -2,33 +2,315 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Select, delete, insert, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
-
-from core.errors import StoreError
-from core.models import Course, now
-from core.storage.catalogue_rows import (
-    CachedVectorRow,
-    CourseRow,
-    DocumentRecord,
-    DocumentRow,
-    Edition,
-    EditionRow,
-    NewSegment,
-    SectionRecord,
-    SectionRow,
-    Segment,
-    SegmentRow,
-    StoredDocument,
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    LargeBinary,
+    Select,
+    Text,
+    UniqueConstraint,
+    column,
+    delete,
+    insert,
+    select,
+    table,
+    tuple_,
+    update,
 )
-from core.storage.database import Base, insert_into, reading, writing
-from core.storage.origins import AS_THEY_ARE, Origins
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core.domain import Course, now
+from core.domain.errors import StoreError
+from core.index.base import FORMAT
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write, writing
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A collection that an edition is read from."""
+
+    collection: str
+    format: int
+    """See `core.index.base.FORMAT`."""
+    chunks: int
+    """How many it holds, hidden ones included."""
+    hidden: frozenset[UUID] = frozenset()
+    """Its documents that a later edition replaced or removed."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a value of a JSON column."""
+        return {
+            "collection": self.collection,
+            "format": self.format,
+            "chunks": self.chunks,
+            "hidden": sorted(map(str, self.hidden)),
+        }
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> "Segment":
+        """Return what `to_json` gave."""
+        return cls(**{**fields, "hidden": frozenset(map(UUID, fields["hidden"]))})
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One state of a course's text, and the collections that hold its vectors."""
+
+    generation: UUID
+    course_id: str
+    segments: tuple[Segment, ...]
+    """At least one; each document is visible in one of them alone."""
+    embedding_model: str
+    dimensions: int
+    created_at: datetime
+    chunks: int
+    documents: int
+
+    @property
+    def collections(self) -> frozenset[str]:
+        """The names of all collections that it is read from."""
+        return frozenset(segment.collection for segment in self.segments)
+
+    @property
+    def is_of_another_format(self) -> bool:
+        """Whether this version cannot read it, so that the course has to be ingested again."""
+        return any(segment.format != FORMAT for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document of an edition, as far as a later ingestion must know it."""
+
+    document_id: UUID
+    source_file: str
+    origin: str
+    """The source it came from, as it was named on the command line."""
+    content_hash: str
+    """SHA-256 of the text, in hexadecimal."""
+    fingerprint: str
+    """Its reader, and what the source says of the file's state: equal means that it need not be
+    read again."""
+    title: str
+    url: str | None
+    module: str | None
+    chunk_count: int
+    left_out: Mapping[str, Sequence[int]] | None = None
+    """How many elements of a kind its text does not have, and how many words they held; None
+    where an earlier version read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRecord:
+    """A module, page or heading that a question can be limited to."""
+
+    section_id: str
+    title: str
+    path: tuple[str, ...]
+    """The headings from the top of the document down to this one."""
+    module: str | None
+    url: str | None
+    source_file: str
+    ordinal: int
+    """Its place in reading order."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """Where a document is: the collection, and its number there."""
+
+    collection: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewSegment:
+    """What is noted of a collection that a new edition begins with."""
+
+    collection: str
+    documents: Sequence[DocumentRecord]
+    """In the order of their numbers."""
+    sections: Sequence[Sequence[SectionRecord]]
+    """Those of each document."""
+    outline: bytes
+    """See `core.index.terms`."""
+
+
+class CourseRow(Base):
+    """A course, whether or not it has a text yet."""
+
+    __tablename__ = "courses"
+
+    course_id: Mapped[str] = mapped_column(Text, primary_key=True)
+    title: Mapped[str] = mapped_column(Text)
+    base_url: Mapped[str | None] = mapped_column(Text)
+    language: Mapped[str] = mapped_column(Text)
+    tenant: Mapped[str | None] = mapped_column(Text)
+
+
+class EditionRow(Base):
+    """A course's live edition; another one replaces the row."""
+
+    __tablename__ = "editions"
+
+    generation: Mapped[UUID] = mapped_column(primary_key=True)
+    course_id: Mapped[str] = mapped_column(
+        ForeignKey("courses.course_id", ondelete="CASCADE"), unique=True
+    )
+    segments: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    embedding_model: Mapped[str] = mapped_column(Text)
+    dimensions: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    chunks: Mapped[int]
+    documents: Mapped[int]
+    reading: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    terms: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    words: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+
+
+class SegmentRow(Base):
+    """A collection of a live edition."""
+
+    __tablename__ = "segments"
+
+    collection: Mapped[str] = mapped_column(Text, primary_key=True)
+    course_id: Mapped[str] = mapped_column(ForeignKey("courses.course_id", ondelete="CASCADE"))
+    outline: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class DocumentRow(Base):
+    """A document of a collection."""
+
+    __tablename__ = "documents"
+    __table_args__ = (UniqueConstraint("collection", "document_id"),)
+
+    collection: Mapped[str] = mapped_column(
+        ForeignKey("segments.collection", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True)
+    document_id: Mapped[UUID]
+    source_file: Mapped[str] = mapped_column(Text)
+    origin: Mapped[str] = mapped_column(Text)
+    content_hash: Mapped[str] = mapped_column(Text)
+    fingerprint: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    url: Mapped[str | None] = mapped_column(Text)
+    module: Mapped[str | None] = mapped_column(Text)
+    chunk_count: Mapped[int]
+    left_out: Mapped[dict[str, list[int]] | None] = mapped_column(JSON)
+
+
+class SectionRow(Base):
+    """A section of a document; what several documents share has a row for each."""
+
+    __tablename__ = "sections"
+
+    collection: Mapped[str] = mapped_column(
+        ForeignKey("segments.collection", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True)
+    ordinal: Mapped[int] = mapped_column(primary_key=True)
+    section_id: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    path: Mapped[list[str]] = mapped_column(JSON)
+    module: Mapped[str | None] = mapped_column(Text)
+    url: Mapped[str | None] = mapped_column(Text)
+    source_file: Mapped[str] = mapped_column(Text)
+
+
+class CachedVectorRow(Base):
+    """The vector that a model made of a text, by the text's hash."""
+
+    __tablename__ = "cached_vectors"
+
+    model: Mapped[str] = mapped_column(Text, primary_key=True)
+    key: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    vector: Mapped[bytes] = mapped_column(LargeBinary)
+    used_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+_HERE = "./"
+_KEYED = ("ingest_accounts", "source_checks")
+"""Tables whose key is a course and a source of it."""
+
+
+class Origins:
+    """Translates the names of sources: absolute for who works with them, portable in the tables.
+
+    A source next to the data folder is stored as `./book`, whatever the folder around both is
+    called: a folder that is copied or moved with its data keeps its sources. All other places are
+    stored as they are.
+    """
+
+    def __init__(self, beside: Path | None = None) -> None:
+        """Prepare to translate.
+
+        Args:
+            beside: The folder that the data folder lies in; None: every name is stored as it is.
+        """
+        self._beside = beside
+
+    @classmethod
+    def of(cls, data_dir: Path) -> "Origins":
+        """Return those of an installation's data folder."""
+        return cls(data_dir.absolute().parent.resolve())
+
+    def stored(self, name: str) -> str:
+        """Return what the tables hold of a source."""
+        if self._beside is None or "://" in name or not Path(name).is_relative_to(self._beside):
+            return name
+        return f"{_HERE}{Path(name).relative_to(self._beside).as_posix()}"
+
+    def known(self, stored: str) -> str:
+        """Return the source that the tables hold as that."""
+        if self._beside is None or not stored.startswith(_HERE):
+            return stored
+        return str(self._beside / stored)
+
+    async def heal(self, engine: AsyncEngine) -> None:
+        """Store the sources as `stored` does that an earlier version stored as absolute paths.
+
+        Raises:
+            StoreError: when the database fails.
+        """
+        if self._beside is None:
+            return
+        documents = table("documents", column("origin", Text))
+        keyed = [table(name, column("course_id", Text), column("source", Text)) for name in _KEYED]
+        async with reading(engine) as db:
+            origins = (await db.scalars(select(documents.c.origin).distinct())).all()
+            rows = [(one, (await db.execute(select(one))).all()) for one in keyed]
+
+        def rewrite(db: Connection) -> None:
+            for origin in origins:
+                if (stored := self.stored(origin)) != origin:
+                    of_it = update(documents).where(documents.c.origin == origin)
+                    db.execute(of_it.values(origin=stored))
+            for one, keys in rows:
+                for course_id, source in keys:
+                    if (stored := self.stored(source)) != source:
+                        here = (one.c.course_id == course_id, one.c.source == source)
+                        if (course_id, stored) in keys:
+                            db.execute(delete(one).where(*here))
+                        else:
+                            db.execute(update(one).where(*here).values(source=stored))
+
+        found = {*origins, *(source for _, keys in rows for _, source in keys)}
+        if any(self.stored(one) != one for one in found):
+            await write(engine, rewrite)
+
+
+AS_THEY_ARE = Origins()
+
 
 __all__ = ["Catalogue", "DocumentRecord", "Edition", "NewSegment", "SectionRecord", "Segment"]
 

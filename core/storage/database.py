@@ -4,9 +4,10 @@ import asyncio
 import json
 import logging
 import sqlite3
+import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -26,13 +27,21 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy import create_engine as create_sync_engine
-from sqlalchemy.engine import Engine
+from sqlalchemy.engine import URL, Engine, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
-from core.errors import StoreError
-from core.storage.database_failures import store_errors as store_errors
-from core.storage.database_url import driver_url
+from core.domain.disk import is_want_of_room
+from core.domain.errors import (
+    ConfigurationError,
+    StoreDamaged,
+    StoreDataError,
+    StoreError,
+    StoreRefused,
+    StoreUnwritable,
+)
+from core.domain.telemetry import check_host, check_port
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -40,6 +49,147 @@ if TYPE_CHECKING:
     from core.storage.sqlite import Writer
 
 logger = logging.getLogger(__name__)
+
+
+_REFUSED = ("28", "3D")
+"""How PostgreSQL's codes begin for a wrong user or password, and for an unknown database."""
+
+_DATA_EXCEPTION = "22"
+"""How PostgreSQL's codes begin for a value that it does not take."""
+
+_DISK_FULL = "53100"
+"""PostgreSQL's code for it."""
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""How SQLite calls a file that is broken, and one that is no database."""
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Raise StoreError in place of whatever the database or its driver raises.
+
+    What is said about a value that was not taken quotes it, and so stays out of the error.
+    """
+    try:
+        yield
+    except _failures() as error:
+        cause = getattr(error, "orig", None) or error
+        if _is_about_a_value(cause):
+            raise StoreDataError(f"{type(cause).__name__}: a value that it cannot hold") from None
+        reason = str(cause).partition("\n")[0]
+        raise _failure_of(cause)(f"{type(cause).__name__}: {reason}") from error
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return how a database fails; SQLAlchemy lets the driver's errors through while it closes."""
+    asyncpg = sys.modules.get("asyncpg")
+    own = () if asyncpg is None else (asyncpg.InterfaceError, asyncpg.PostgresError)
+    return (SQLAlchemyError, OSError, UnicodeEncodeError, *own)
+
+
+def _is_about_a_value(cause: BaseException) -> bool:
+    """Return whether a value was refused: by the server, or by the driver before that.
+
+    A certificate that is not valid is a ValueError and an OSError; the driver of SQLite calls a
+    closed connection a ValueError, which is then the cause of the cause.
+    """
+    if str(getattr(cause, "sqlstate", "")).startswith(_DATA_EXCEPTION):
+        return True
+    if isinstance(cause, OSError):
+        return False
+    return isinstance(cause, ValueError) or isinstance(cause.__cause__, UnicodeError)
+
+
+def _failure_of(cause: BaseException) -> type[StoreError]:
+    if str(getattr(cause, "sqlstate", "")).startswith(_REFUSED):
+        return StoreRefused
+    code = getattr(cause, "sqlite_errorcode", None)
+    # The higher bits tell more of the same failure.
+    is_damaged = code is not None and code & 0xFF in _DAMAGED
+    if is_damaged:
+        return StoreDamaged
+    is_full = getattr(cause, "sqlstate", None) == _DISK_FULL or is_want_of_room(cause)
+    return StoreUnwritable if is_full else StoreError
+
+
+_POSTGRESQL = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
+_SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
+_POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode"})
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+
+
+def driver_url(url: str) -> URL:
+    """Return the URL as the driver takes it; its dialect is `sqlite` or `postgresql`.
+
+    Raises:
+        ConfigurationError: when it cannot be used; the sentence never shows the password.
+    """
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        address = None
+    if address is not None and address.drivername in _SQLITE:
+        return _sqlite_url(address)
+    if address is not None and address.drivername in _POSTGRESQL:
+        return _postgresql_url(address)
+    raise ConfigurationError(
+        "GLOSSATOR_DATABASE__URL must look like sqlite:///folder/file.db "
+        "or postgresql://user:password@host/name."
+    )
+
+
+def _sqlite_url(address: URL) -> URL:
+    if address.host or address.query or address.database in {None, "", ":memory:"}:
+        raise ConfigurationError(
+            "A SQLite URL must name a file and nothing else: sqlite:///folder/file.db, "
+            "or sqlite:////folder/file.db from the root."
+        )
+    return address.set(drivername="sqlite+aiosqlite")
+
+
+def _postgresql_url(address: URL) -> URL:
+    if not address.database:
+        raise ConfigurationError("The PostgreSQL URL must name a database: postgresql://host/name.")
+    if unknown := sorted(address.query.keys() - _POSTGRESQL_OPTIONS):
+        raise ConfigurationError(
+            f"The PostgreSQL URL has an option that is not supported: {', '.join(unknown)}. "
+            f"Possible are {', '.join(sorted(_POSTGRESQL_OPTIONS))}."
+        )
+    query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
+    if "ssl" in query and str(query["ssl"]).replace("_", "-") not in _SSL_MODES:
+        raise ConfigurationError(
+            "The PostgreSQL URL asks for an encryption that is not known: "
+            f"sslmode is one of {', '.join(_SSL_MODES)}."
+        )
+    driver = address.set(drivername="postgresql+asyncpg", query=query)
+    _check_servers(driver)
+    return driver
+
+
+def _check_servers(driver: URL) -> None:
+    """Raise ConfigurationError when a host or a port of the URL cannot be one."""
+    try:
+        _, options = driver.get_dialect()().create_connect_args(driver)
+        for host in _listed(options.get("host")):
+            if not host.startswith("/"):  # the folder of a socket
+                check_host(host)
+        for port in _listed(options.get("port")):
+            check_port(port)
+    except ArgumentError:
+        reason = "each host takes one port, which is a number"
+    except ValueError as error:
+        reason = str(error)
+    else:
+        return
+    raise ConfigurationError(f"The PostgreSQL URL cannot be used: {reason}.")
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return what stands for one server, or for each of several, as a list."""
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
 
 Result = TypeVar("Result")
 Synchronous = Literal["FULL", "NORMAL"]

@@ -9,9 +9,8 @@ from sqlalchemy import JSON, ForeignKey, Text, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.storage.catalogue_rows import CourseRow
+from core.storage.catalogue import AS_THEY_ARE, CourseRow, Origins
 from core.storage.database import Base, UtcDateTime, reading, writing
-from core.storage.origins import AS_THEY_ARE, Origins
 
 _BATCH = 500
 """Sources a statement; far below what either database allows."""

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 import aiosqlite
 import sqlalchemy
 
-from core.disk.space import MEGABYTE, is_read_only, is_want_of_room, megabytes, roomy_folder
+from core.domain.disk import MEGABYTE, is_read_only, is_want_of_room, megabytes, roomy_folder
 
 Result = TypeVar("Result")
 Rows = list[Any]

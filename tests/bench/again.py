@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from adapters.attention.intents import Intent
-from core.embeddings.base import Vectors
-from core.models import Again
-from core.retrieval.question.again import MOST_WORDS, SURE, WEIGHTS, probabilities
+from adapters.chat.speaking import Intent
+from core.domain import Again
+from core.providers.embeddings.base import Vectors
+from core.retrieval.questions import MOST_WORDS, SURE_OF_AGAIN, WEIGHTS, probabilities
 from tests.bench.asked import marked_rows
 from tests.bench.corpora import read_corpora
 from tests.bench.followups import ROWS
@@ -59,7 +59,7 @@ def read_as(vectors: Vectors, heads: Vectors) -> list[str]:
     """Return the kind that each text is read as."""
     chances = probabilities(vectors, heads)
     names = [str(one) for one in Again]
-    return [names[int(row.argmax())] if row.max() >= SURE else NONE for row in chances]
+    return [names[int(row.argmax())] if row.max() >= SURE_OF_AGAIN else NONE for row in chances]
 
 
 async def _run(corpora_folder: Path, models: Path, *, write: bool) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pydantic import NonNegativeInt
 
-from bot.cli.rehearsing import rehearsed
+from bot.cli.evaluate import rehearsed
 from bot.services import Services
 from bot.settings import Settings
-from core.evaluation.questions import GoldQuestion
-from core.models import AgentResponse
-from core.models.fields import Model
+from core.domain import AgentResponse
+from core.domain.fields import Model
 from core.retrieval.retrieval import Retrieval
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.books import opened
 from tests.bench.corpora import ECONOMICS, Corpus, ingest, read_corpora
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import qdrant_edge as edge
 
-from core.embeddings.base import Vectors
-from core.embeddings.reports import forbid_reports
-from core.embeddings.wordpiece import WordPiece
 from core.index.base import SparseVector
+from core.providers.embeddings.base import Vectors
+from core.providers.embeddings.local import WordPiece, forbid_reports
 
 forbid_reports()
 import onnxruntime  # noqa: E402 - only now

@@ -10,15 +10,14 @@ from pydantic import SecretStr
 from bot.services import Services
 from bot.settings import Settings
 from bot.wiring import open_services
-from core.errors import IngestionError
-from core.evaluation.questions import read_questions
-from core.index.embedded.edge import EdgeIndex
-from core.ingestion.chunks.passages import course_document
-from core.ingestion.edition.embedding import embedding_text
-from core.ingestion.report import IngestReport
-from core.ingestion.sources.opening import Readable, open_sources
-from core.ingestion.sources.source import Source
-from core.models import MAX_QUESTION, AgentRequest, Chunk, Course
+from core.domain import MAX_QUESTION, AgentRequest, Chunk, Course
+from core.domain.errors import IngestionError
+from core.index.edge import EdgeIndex
+from core.ingestion.coverage import IngestReport
+from core.ingestion.embedding import embedding_text
+from core.ingestion.passages import course_document
+from core.ingestion.sources.sources import Readable, Source, open_sources
+from core.teaching.evaluation.report import read_questions
 
 _MEGABYTE = 1_000_000
 _JUDGE = "judge"

@@ -16,8 +16,8 @@ import numpy as np
 from bot.services import Services
 from bot.settings import Settings
 from bot.wiring import open_services
-from core.grounding import confidence as shipped
-from core.models import MAX_QUESTION
+from core.answering import assurance as shipped
+from core.domain import MAX_QUESTION
 from core.retrieval.calibration import (
     Asked,
     QuestionEvidence,
@@ -28,7 +28,7 @@ from core.retrieval.calibration import (
     mean_refused,
     relevant_below_usable,
 )
-from core.retrieval.scoring import ScoreScale, scale_for
+from core.retrieval.ranking import ScoreScale, scale_for
 from tests.bench.corpora import ECONOMICS, RUST, SQUAD2, Corpus, ingest, read_corpora
 from tests.bench.fit_confidence import (
     Answered,

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.services import Services
-from core.evaluation.questions import GoldQuestion, read_questions
-from core.ingestion.sources.opening import open_sources
-from core.models import Course
+from core.domain import Course
+from core.ingestion.sources.sources import open_sources
+from core.teaching.evaluation.report import GoldQuestion, read_questions
 
 ECONOMICS = "economics"
 SQUAD2 = "squad2"

@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from adapters.attention.intents import Intent
-from core.retrieval.question.courtesy import ALONE, AROUND, SURE, WEIGHTS, courtesy
+from adapters.chat.speaking import Intent
+from core.retrieval.questions import ALONE, AROUND, courtesy
+from core.retrieval.questions import COURTESY_SURE as SURE
+from core.retrieval.questions import COURTESY_WEIGHTS as WEIGHTS
 from tests.bench.again import kinds_of_lines, labelled
 from tests.bench.asked import marked_rows
 from tests.bench.corpora import read_corpora

@@ -7,10 +7,9 @@ import numpy as np
 
 from bot.services import Services
 from core.answering.agent import Agent
-from core.evaluation.metrics import auroc, calibration_error
-from core.evaluation.questions import GoldQuestion
-from core.models import MAX_QUESTION, AgentRequest, Outcome
+from core.domain import MAX_QUESTION, AgentRequest, Outcome
 from core.retrieval.calibration import Floats
+from core.teaching.evaluation.report import GoldQuestion, auroc, calibration_error
 
 FOLDS = 5
 _REFUSAL_CLAIMS = 0.1

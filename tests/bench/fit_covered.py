@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.grounding.confidence import COVERED, coverage_figures
-from core.models import Outcome
-from core.text.logistic import Logistic
+from core.answering.assurance import COVERED, coverage_figures
+from core.domain import Outcome
+from core.domain.text_features import Logistic
 from tests.bench.asked import Asked, Marked, arguments, ask_all, corpora_of
 from tests.bench.corpora import Corpus
 from tests.bench.logistic_fit import fit

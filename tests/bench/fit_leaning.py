@@ -17,12 +17,13 @@ import numpy as np
 from bot.services import Services
 from bot.settings import Settings
 from bot.wiring import open_services
-from core.evaluation.metrics import auroc
-from core.models import MAX_QUESTION
-from core.retrieval.question.followups import WEIGHTS, LeaningQuestion, leaning_figures
-from core.retrieval.scoring import USABLE
+from core.domain import MAX_QUESTION
+from core.domain.text_features import probability
+from core.retrieval.questions import FOLLOWUPS_WEIGHTS as WEIGHTS
+from core.retrieval.questions import LeaningQuestion, leaning_figures
+from core.retrieval.ranking import USABLE
 from core.retrieval.searching import Wanted, search
-from core.text.logistic import probability
+from core.teaching.evaluation.report import auroc
 from tests.bench.corpora import ECONOMICS, Corpus, ingest, read_corpora
 from tests.bench.logistic_fit import fit
 

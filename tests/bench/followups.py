@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from core.evaluation.metrics import hit_at
-from core.models import Outcome
+from core.domain import Outcome
+from core.teaching.evaluation.report import hit_at
 from tests.bench.asked import Asked, Marked, arguments, ask_all, corpora_of, marked_rows
 from tests.bench.corpora import ECONOMICS, Corpus
 from tests.bench.shares import line

@@ -4,9 +4,8 @@ import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from core.domain.markdown import code_in, code_spans
 from core.ingestion.document import Block, BlockKind
-from core.markdown.code import code_in
-from core.markdown.spans import code_spans
 from tests.format_courses.epub import epub
 
 _FORMULA = re.compile(r"(?<![\\$\d])\$([^$\s](?:[^$\n]*[^$\s\\])?)\$(?!\d)")

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.evaluation.metrics import hit_at
-from core.ingestion.formats.markdown.reader import parse_markdown
-from core.models import MAX_QUESTION, RetrievalToolInput
+from core.domain import MAX_QUESTION, RetrievalToolInput
+from core.ingestion.formats.markdown import parse_markdown
+from core.teaching.evaluation.report import hit_at
 from tests.bench.asked import arguments, corpora_of
 from tests.bench.books import opened
 from tests.bench.corpora import ECONOMICS, Corpus, ingest

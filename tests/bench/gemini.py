@@ -21,12 +21,12 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.providers.offline_model import installed_model
+from bot.embedders import installed_model
 from core.answering.agent import Agent
-from core.answering.events import TextDelta
-from core.embeddings.local import LocalEmbedder
-from core.models import AgentResponse
-from core.providers.gemini.client import GeminiClient
+from core.answering.context import TextDelta
+from core.domain import AgentResponse
+from core.providers.embeddings.local import LocalEmbedder
+from core.providers.gemini import GeminiClient
 from tests.bench.distant_gemini import FIRST_AFTER, DistantGemini, Served, distant_gemini
 from tests.bench.figures import machine, milliseconds, percentile
 from tests.wire.answering import House, asking, open_house

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import GRAPH_VERSION
+from bot.embedders import installed_model
+from core.providers.embeddings.local import GRAPH_VERSION
 from tests.bench.bare import BareEmbedder
 from tests.bench.books import Book, embedded_texts, ingest, opened, parsed_chunks
 from tests.bench.figures import Row, seconds_of

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from core.domain.text_features import Logistic
 from core.retrieval.calibration import Floats
-from core.text.logistic import Logistic
 
 _RIDGE = 1.0
 _STEPS = 50

@@ -10,17 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from bot.cli.rehearsing import rehearsed
+from bot.cli.evaluate import rehearsed
 from bot.services import Services
-from core.evaluation.metrics import contains_answer
-from core.evaluation.questions import GoldQuestion
-from core.evaluation.reference import referred
-from core.generation.base import GenerationTask
-from core.generation.passages.inquiry import read_inquiry
-from core.generation.passages.pieces import Piece, cut
-from core.generation.passages.scoring import rank
-from core.models import AgentResponse, Outcome
+from core.answering.writers.base import GenerationTask
+from core.answering.writers.pieces import Piece, cut
+from core.answering.writers.scoring import rank, read_inquiry
+from core.domain import AgentResponse, Outcome
 from core.retrieval.retrieval import Retrieval
+from core.teaching.evaluation.report import GoldQuestion, contains_answer, referred
 from tests.bench.asked import arguments, corpora_of
 from tests.bench.books import opened
 from tests.bench.corpora import SQUAD2, Corpus, ingest

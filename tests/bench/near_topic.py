@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from core.evaluation.metrics import auroc
-from core.evaluation.questions import GoldQuestion
-from core.models import Outcome
+from core.domain import Outcome
+from core.teaching.evaluation.report import GoldQuestion, auroc
 from tests.bench.asked import Asked, Marked, arguments, ask_all, corpora_of, marked_rows
 from tests.bench.books import judging
 from tests.bench.corpora import Corpus

@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from core.evaluation.questions import GoldQuestion
-from core.retrieval.question.parts import parts_of
+from core.retrieval.parts import parts_of
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.asked import Asked, arguments, ask_all, corpora_of
 from tests.bench.corpora import ECONOMICS, Corpus
 from tests.bench.shares import line

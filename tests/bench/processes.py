@@ -11,9 +11,9 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from statistics import median
 
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import GRAPH_VERSION
-from core.index.sparse import Bm25Encoder
+from bot.embedders import installed_model
+from core.index.terms import Bm25Encoder
+from core.providers.embeddings.local import GRAPH_VERSION
 from tests.bench.books import Book, collection_folder, collection_of, opened
 from tests.bench.figures import Row
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import mean
 
 from bot.services import Services
-from core.index.sparse import Bm25Encoder
-from core.models import Chunk, RetrievalToolInput
-from core.retrieval.quote_location.matching import BookText
+from core.domain import Chunk, RetrievalToolInput
+from core.index.terms import Bm25Encoder
+from core.retrieval.quotes import BookText
 from tests.bench.bare import BareEmbedder, BareEngine
 from tests.bench.books import (
     Book,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from core.models import Chunk, QuoteStatus
-from core.retrieval.quote_location.matching import BookText, QuoteMatch
+from core.domain import Chunk, QuoteStatus
+from core.retrieval.quotes import BookText, QuoteMatch
 from tests.bench.books import Book, book_documents, parsed_chunks
 from tests.bench.damage import WAYS
 from tests.bench.figures import machine

@@ -16,15 +16,15 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from bot.process.collecting import leave_in_peace
+from bot.runner import leave_in_peace
 from bot.services import Services
+from core.domain import AgentRequest, Course, RetrievalToolInput
 from core.index.base import SearchQuery
-from core.index.sparse import Bm25Encoder
-from core.ingestion.changes.store import CourseChanges
-from core.ingestion.edition.lock import ingest_lock
+from core.index.terms import Bm25Encoder
+from core.ingestion.changes import CourseChanges
 from core.ingestion.pipeline import Ingestion
-from core.models import AgentRequest, Course, RetrievalToolInput
-from core.retrieval.scoring import weighted
+from core.ingestion.plan import ingest_lock
+from core.retrieval.ranking import weighted
 from core.storage.ingest_accounts import IngestAccounts
 from tests.bench.bare import BareEngine
 from tests.bench.books import opened

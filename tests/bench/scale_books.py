@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from core.embeddings.base import Embedder, Vectors
-from core.ingestion.account.left_out import LeftOut
-from core.ingestion.chunks.passages import Placement
+from core.domain.sentences import Span
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
-from core.ingestion.sources.source import SourceDocument
-from core.text.sentences import Span
+from core.ingestion.passages import Placement
+from core.ingestion.refusal import LeftOut
+from core.ingestion.sources.sources import SourceDocument
+from core.providers.embeddings.base import Embedder, Vectors
 
 CHUNKS_A_PAGE = 30
 _SECTIONS = 10

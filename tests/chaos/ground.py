@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from adapters.slack.installs.account import EVENTS, SCOPES
+from adapters.slack.oauth import EVENTS, SCOPES
 from tests.chaos.happenings.crowds import CHANNEL_PER_MINUTE, USER_PER_MINUTE
 from tests.chaos.proxy import Proxy
 from tests.postgres import PostgresServer

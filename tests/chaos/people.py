@@ -12,8 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.discord.inbound import message_key as discord_key
 from adapters.slack.inbound import message_key as slack_key
-from core.storage.channels.rules import Rules
-from core.storage.channels.store import ChannelRules, Place
+from core.storage.channels import ChannelRules, Place, Rules
 from tests.chaos.book import COURSE, question_about
 from tests.chaos.ground import Ground
 from tests.chaos.happenings.commands import commanded

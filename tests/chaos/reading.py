@@ -8,13 +8,12 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreError
-from core.inbox.base import State, request_id_for
-from core.inbox.limits import minute_of
-from core.inbox.rows import InboxRow
-from core.models import Outcome
+from core.domain import Outcome
+from core.domain.errors import StoreError
 from core.storage.database import reading
-from core.storage.sessions.rows import TurnRow
+from core.storage.inbox.base import State, minute_of, request_id_for
+from core.storage.inbox.rows import InboxRow
+from core.storage.sessions import TurnRow
 from tests.chaos.calls import calls_about
 from tests.chaos.ground import Ground
 from tests.chaos.history import Asked, History, Post, Turn

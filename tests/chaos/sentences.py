@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
-from core import i18n
-from core.errors import BotError, QuestionTooShort, RateLimited, ServiceError, Stopped
+from core.domain import i18n
+from core.domain.errors import BotError, QuestionTooShort, RateLimited, ServiceError, Stopped
 
 
 class Said(StrEnum):

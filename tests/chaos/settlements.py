@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from core.inbox.audience import Audience
-from core.inbox.audience import Settlement as Kept
+from core.storage.inbox.base import Audience
+from core.storage.inbox.base import Settlement as Kept
 from tests.chaos.history import Asked, History, Post, Sent
 from tests.chaos.sentences import Said, is_meanwhile, said
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from adapters.buttons import Button, parsed
-from adapters.discord.replies.dedupe import nonce
-from adapters.slack.replies.blocks import pressed
-from adapters.slack.replies.dedupe import EVENT_TYPE, QUESTION_PART
+from adapters.chat.buttons import Button, parsed
+from adapters.discord.answer_messages import nonce
+from adapters.slack.notices import EVENT_TYPE, QUESTION_PART
+from adapters.slack.outbound import pressed
 from tests.chaos.history import Asked
 from tests.wire import discord, slack
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from bot.handbook import ingest_handbook
-from bot.providers.offline_model import installed_model
+from bot.embedders import installed_model
 from bot.settings import DatabaseSettings, Settings
-from bot.wiring import open_services
-from core.embeddings.local import LocalEmbedder
+from bot.wiring import ingest_handbook, open_services
+from core.providers.embeddings.local import LocalEmbedder
 from core.storage.database import create_engine
 from tests.books import write_files
 from tests.chaos.book import COURSE, COURSE_FILE, book

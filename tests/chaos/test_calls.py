@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from core.i18n import text
+from core.domain.i18n import text
 from tests.chaos.calls import calls_about
 from tests.chaos.history import Asked, Sent, Spot
 from tests.wire import discord, slack

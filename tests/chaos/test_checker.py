@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from core.errors import ServiceError
-from core.inbox.base import request_id_for
+from core.domain.errors import ServiceError
+from core.storage.inbox.base import request_id_for
 from tests.chaos.book import fact_about, name_of
 from tests.chaos.checker import Anomaly, Kind, check
 from tests.chaos.history import Asked, History, Post, Spot, Turn

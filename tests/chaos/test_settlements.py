@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from core import i18n
-from core.errors import RateLimited, ServiceError
-from core.inbox.base import request_id_for
+from core.domain import i18n
+from core.domain.errors import RateLimited, ServiceError
+from core.storage.inbox.base import request_id_for
 from tests.chaos.book import fact_about
 from tests.chaos.checker import Kind, check
 from tests.chaos.figures import is_clean, table

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core import i18n
+from core.domain import i18n
 from tests.chaos import part
 from tests.chaos.history import Asked
 from tests.wire import slack

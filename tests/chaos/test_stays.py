@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from core.inbox.base import request_id_for
+from core.storage.inbox.base import request_id_for
 from tests.chaos.checker import Anomaly, Kind, check
 from tests.chaos.ground import a_ground
 from tests.chaos.history import Asked, History, Life, Look, Post, Turn

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.inbox.audience import Audience, Settlement
+from core.storage.inbox.base import Audience, Settlement
 from tests.chaos.book import names_in
 from tests.chaos.history import Asked
 from tests.chaos.sentences import Said, is_meanwhile, said

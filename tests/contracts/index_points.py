@@ -6,11 +6,10 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
-from core.embeddings.base import Vectors
+from core.domain import Chunk
 from core.index.base import IndexedPoint, Part, SearchQuery, VectorIndex
-from core.index.sparse import Bm25Encoder
-from core.index.terms import TermStatistics
-from core.models import Chunk
+from core.index.terms import Bm25Encoder, TermStatistics
+from core.providers.embeddings.base import Vectors
 
 DIMENSIONS = 16
 GENERATION = UUID(int=7)

@@ -5,12 +5,11 @@ import asyncio
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.reading import Reader, may_read
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
-from core.errors import StoreError
-from core.models import Course
-from core.privacy.workspace_data import WorkspaceData
+from core.domain import Course
+from core.domain.errors import StoreError
+from core.privacy.retention import WorkspaceData
+from core.storage.access import Reader, Tenant, may_read
+from core.storage.access_store import AccessStore
 from core.storage.catalogue import Catalogue
 
 FIRST, SECOND = Tenant("slack", "T1"), Tenant("slack", "T2")
@@ -71,7 +70,7 @@ async def test_a_home_stays_home_when_it_has_taken_the_bot_out(
 async def test_a_tenant_that_another_process_forgot_is_met_again(
     store: AccessStore, engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.access.store._FRESH", 0.0)
+    monkeypatch.setattr("core.storage.access_store._FRESH", 0.0)
     await store.meet(FIRST)
     await store.meet(SECOND)
     await WorkspaceData(engine).forget("slack", SECOND.workspace)

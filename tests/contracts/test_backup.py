@@ -17,22 +17,21 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, inspect, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.backup.restoring import NotEmpty, restore
-from bot.backup.saving import back_up, table_member
+from bot import backup_archive as archive
+from bot import backup_archive as rows
+from bot.backup import NotEmpty, back_up, restore, table_member
+from bot.backup_archive import Manifest, NewerBackup
 from bot.database import HEAD_REVISION, SchemaState, check, upgrade
-from bot.keyring.keys import NAMES
-from bot.keyring.sealing import Sealer
-from bot.process.startup import is_only_process
+from bot.keys import NAMES, Sealer
+from bot.process import is_only_process
 from bot.services import Services
 from bot.settings import DatabaseSettings, Settings
 from bot.wiring import open_services
-from core.backup import archive, rows
-from core.backup.manifest import Manifest, NewerBackup
-from core.errors import ConfigurationError, NoRoom, StoreError, UnusableBackup
-from core.inbox.rows import InboxRow
-from core.ingestion.sources.opening import open_sources
+from core.domain.errors import ConfigurationError, NoRoom, StoreError, UnusableBackup
+from core.ingestion.sources.sources import open_sources
 from core.storage.database import create_engine
-from core.storage.installations.store import InstallationStore, Installed
+from core.storage.inbox.rows import InboxRow
+from core.storage.installations import InstallationStore, Installed
 from tests import every_table
 from tests.books import write_files
 from tests.contracts.conftest import postgres_database

@@ -13,24 +13,22 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import core.storage.catalogue
-from core.errors import StoreError
+from core.domain import Course, now
+from core.domain.errors import StoreError
 from core.index.base import FORMAT
-from core.ingestion.changes.checks import SourceCheck, SourceChecks
-from core.ingestion.changes.sections import SectionChanges
-from core.ingestion.changes.store import CourseChanges
-from core.models import Course, now
+from core.ingestion.changes import CourseChanges, SectionChanges, SourceCheck, SourceChecks
 from core.storage.catalogue import (
     Catalogue,
     DocumentRecord,
     Edition,
     NewSegment,
+    Origins,
     SectionRecord,
     Segment,
+    StoredDocument,
 )
-from core.storage.catalogue_rows import StoredDocument
 from core.storage.database import create_engine
 from core.storage.ingest_accounts import AccountRecord, IngestAccounts
-from core.storage.origins import Origins
 from tests.samples import EARLIER
 
 COURSE = Course(course_id="algorithms", title="Algorithms", base_url="https://book.example.org/")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.access.channel_access import ChannelAccess
-from core.radar.post import RadarChannel
-from core.storage.channels.rules import OperatorRules
+from adapters.chat.access import ChannelAccess
+from core.storage.channels import OperatorRules
+from core.teaching.radar_store import RadarChannel
 from tests.contracts.test_front_desk import GUILD, Reception
 
 TO = RadarChannel("biology", "discord", "other", "lobby")

@@ -7,9 +7,16 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.models import AnswerLength
-from core.storage.channels.rules import Askers, FollowUps, Rules
-from core.storage.channels.store import ChannelRules, Conversation, Conversations, Place
+from core.domain import AnswerLength
+from core.storage.channels import (
+    Askers,
+    ChannelRules,
+    Conversation,
+    Conversations,
+    FollowUps,
+    Place,
+    Rules,
+)
 
 CHANNEL = Place("discord", "guild", "channel")
 DIRECT = Place("discord", "@me", "direct")

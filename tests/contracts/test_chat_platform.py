@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from adapters.base import ChatPlatform, ready
+from adapters.chat.base import ChatPlatform, ready
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.gateway.client import Client
+from adapters.discord.client import Client
 from adapters.slack.adapter import SlackAdapter
-from core.inbox.base import Job, LeaseLost
-from core.storage.rate_limit_windows import RateLimitWindows
+from core.storage.inbox.base import Job, LeaseLost
+from core.storage.leases import RateLimitWindows
 from tests.line_chat.adapter import ROOM, LineChat
 from tests.wire import discord, slack
 from tests.wire.replies.discord import jobs as discord_jobs

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.intake.platform_clock import PlatformClock
+from adapters.chat.incoming_message import PlatformClock
 from adapters.slack.inbound import TOKEN_LIFE, Spot, heard_press, position_of
-from core.access.tenants import Tenant
-from core.models import now
+from core.domain import now
+from core.storage.access import Tenant
 from tests.contracts.test_front_desk import Reception
 
 HERE = Spot(team="T1", enterprise=None, channel="C1", user="U1")

@@ -11,20 +11,19 @@ from slack_sdk.errors import SlackApiError
 from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.discord.gateway.shared_rate_limits import shared_limits
-from adapters.intake.unreadable import Unreadable
-from adapters.slack.api.client import ClosedMethods, SlackClient
-from adapters.slack.api.lookups import Lookups
-from adapters.slack.api.refusals import TooMany
-from adapters.slack.api.rest import Rest
-from adapters.slack.commands.modals import open_modal
-from adapters.slack.gateway.sockets import socket_address
-from adapters.slack.history import History
-from adapters.slack.installs.workspaces import Workspaces
-from adapters.slack.replies.agent_sessions import AgentSessions
+from adapters.chat.acceptor import Unreadable
+from adapters.discord.rest import shared_limits
+from adapters.slack.catch_up import History
+from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.slack.installations import Workspaces
+from adapters.slack.modals import open_modal
+from adapters.slack.refusals import TooMany
+from adapters.slack.rest import Lookups, Rest
+from adapters.slack.sockets import socket_address
+from adapters.slack.streaming import AgentSessions
+from core.domain.telemetry import NO_METER
 from core.storage.database import create_engine, reading
-from core.storage.rate_limit_windows import RateLimitWindows
-from core.telemetry.metering import NO_METER
+from core.storage.leases import RateLimitWindows
 from tests.wire.discord import DiscordServer
 from tests.wire.discord import RateLimited as DiscordRateLimited
 from tests.wire.replies.slack.jobs import Tokens, about_message

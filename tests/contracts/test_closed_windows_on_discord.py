@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.discord.gateway.shared_rate_limits import shared_limits
+from adapters.discord.rest import shared_limits
 from core.storage.database import create_engine
-from core.storage.rate_limit_windows import RateLimitWindows
+from core.storage.leases import RateLimitWindows
 from tests.wire.discord import DiscordServer, RateLimited
 
 pytestmark = pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typing import IO
 
 import pytest
 
-from core.index.embedded.edge import EdgeIndex
-from core.retrieval.editions.edition_reader import EditionReader
+from core.index.edge import EdgeIndex
+from core.retrieval.editions import EditionReader
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, long_book, write_files

@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import core.index.embedded.shard
-from core.errors import VectorIndexError
-from core.index.base import Part
-from core.index.embedded.edge import EdgeIndex
-from core.index.embedded.edge_query import EngineQuery
-from core.index.embedded.open_shards import OpenShards
-from core.index.embedded.shard import Scored, Shard
+import core.index.shard
+from core.domain.errors import VectorIndexError
+from core.index.base import EngineQuery, Part
+from core.index.edge import EdgeIndex, OpenShards
+from core.index.shard import Scored, Shard
 from tests.contracts.index_points import DIMENSIONS, course, expected_scores, found_in, question
 
 PROJECT = Path(__file__).parents[2]
@@ -27,7 +25,7 @@ OLD, NEW = "economics-old", "economics-new"
 READER = """
 import asyncio, sys
 from pathlib import Path
-from core.index.embedded.edge import EdgeIndex
+from core.index.edge import EdgeIndex
 from tests.contracts.index_points import found_in, question
 
 async def read(root):
@@ -45,7 +43,7 @@ asyncio.run(read(Path(sys.argv[1])))
 BUILDER = """
 import asyncio, sys
 from pathlib import Path
-from core.index.embedded.edge import EdgeIndex
+from core.index.edge import EdgeIndex
 from tests.contracts.index_points import DIMENSIONS, course
 
 async def build(root):
@@ -113,9 +111,9 @@ class SlowSearch:
 
 @pytest.mark.costly
 def test_the_client_of_a_server_is_not_loaded() -> None:
-    command = [sys.executable, "-c", "import core.index.embedded.edge, sys; print(*sys.modules)"]
+    command = [sys.executable, "-c", "import core.index.edge, sys; print(*sys.modules)"]
     loaded = subprocess.check_output(command, cwd=PROJECT, text=True).split()
-    assert "core.index.embedded.edge" in loaded
+    assert "core.index.edge" in loaded
     assert "qdrant_client" not in loaded
 
 
@@ -320,7 +318,7 @@ async def test_foreign_folders_are_left_alone(index: EdgeIndex, tmp_path: Path) 
 async def test_a_large_collection_is_optimised_before_it_is_sealed(
     index: EdgeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core.index.embedded.shard, "OPTIMIZE_ABOVE", 10)
+    monkeypatch.setattr(core.index.shard, "OPTIMIZE_ABOVE", 10)
     await build(index, NEW)
     plain = {c.chunk.chunk_id: c for c in await found_in(index, question(), OLD)}
     assert {c.chunk.chunk_id: c for c in await found_in(index, question(), NEW)} == plain
@@ -330,7 +328,7 @@ async def test_remembering_few_chunks_changes_no_result(
     index: EdgeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await found_in(index, question(), OLD)
-    monkeypatch.setattr(core.index.embedded.shard, "_REMEMBERED", 3)
+    monkeypatch.setattr(core.index.shard, "_REMEMBERED", 3)
     for _ in range(3):
         again = await found_in(index, question(), OLD)
         assert {c.chunk.chunk_id: c for c in again} == {c.chunk.chunk_id: c for c in first}

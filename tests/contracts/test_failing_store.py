@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.attention.intents import Intent
-from core.errors import StoreError
-from core.inbox.base import Arrival, Kind
+from adapters.chat.speaking import Intent
+from core.domain.errors import StoreError
+from core.storage.inbox.base import Arrival, Kind
 from tests.contracts.test_pointed_back import about_last, same
 from tests.contracts.test_worker import House
 from tests.inbox import event, forget, redo

@@ -14,13 +14,12 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.delivery import janitor, worker
-from core.i18n import text
-from core.inbox.audience import Settlement
-from core.inbox.base import Arrival, Kind
-from core.inbox.rows import InboxRow
-from core.inbox.store import Inbox
+from adapters.chat.delivery import janitor, worker
+from core.domain.i18n import text
 from core.storage.database import reading
+from core.storage.inbox.base import Arrival, Kind, Settlement
+from core.storage.inbox.rows import InboxRow
+from core.storage.inbox.store import Inbox
 from tests.inbox import event, forget, inbox_of, redo
 from tests.platform import Platform, served
 

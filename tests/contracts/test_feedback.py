@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.tenants import Tenant
-from core.storage.feedback import LONGEST_REASON, Feedback, Tally, Vote
+from core.storage.access import Tenant
+from core.storage.sessions import LONGEST_REASON, Feedback, Tally, Vote
 from tests.inbox import answered_in
 
 ANSWER, HERE, ELSEWHERE = uuid4(), [Tenant("test", "w")], [Tenant("test", "x")]

@@ -10,37 +10,40 @@ from uuid import uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.access.course_directory import CourseDirectory, ListedCourse
-from adapters.access.membership import Membership, MembershipUnknown
-from adapters.access.readers import Readers
-from adapters.access.standing import StaffStanding
-from adapters.access.whereabouts import Whereabouts
-from adapters.attention.attention import Attention
-from adapters.attention.chat_line import ChatLine
-from adapters.attention.deciding import ASKED, Decision
-from adapters.attention.intents import Band, Intent
-from adapters.intake.front_desk import FrontDesk, Received
-from adapters.intake.incoming_message import IncomingMessage
-from adapters.intake.platform_clock import PlatformClock
-from bot.keyring.sealing import Pseudonyms
-from core import i18n
-from core.access.reading import Reader
-from core.access.roster import Described, Roster
-from core.access.staff import Member, NamedStaff, StaffKind, no_member
-from core.access.staff_store import StaffStore
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
-from core.errors import DeliveryError
-from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, DeletedEvent, Kind, Posted, request_id_for
-from core.inbox.limits import IntakeLimits
-from core.inbox.store import Inbox
-from core.models import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, now, session_id_for
+from adapters.chat.access import Membership, MembershipUnknown, Readers
+from adapters.chat.attention import ASKED, Attention, Decision
+from adapters.chat.course_directory import CourseDirectory, ListedCourse
+from adapters.chat.front_desk import FrontDesk, Received
+from adapters.chat.incoming_message import IncomingMessage, PlatformClock
+from adapters.chat.speaking import Band, ChatLine, Intent
+from adapters.chat.whereabouts import StaffStanding, Whereabouts
+from bot.keys import Pseudonyms
+from core.domain import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, i18n, now, session_id_for
+from core.domain.errors import DeliveryError
+from core.storage.access import Member, NamedStaff, Reader, StaffKind, Tenant, no_member
+from core.storage.access_store import AccessStore, Described, Roster, StaffStore
 from core.storage.catalogue import Catalogue, Edition, Segment
-from core.storage.channels.exchanges import Exchanges
-from core.storage.channels.rules import Askers, FollowUps, OperatorRules, Rules
-from core.storage.channels.store import ChannelRules, Conversations, Place
-from core.storage.sessions.store import SessionStore
+from core.storage.channels import (
+    Askers,
+    ChannelRules,
+    Conversations,
+    Exchanges,
+    FollowUps,
+    OperatorRules,
+    Place,
+    Rules,
+)
+from core.storage.inbox.base import (
+    Acceptance,
+    DeletedEvent,
+    IntakeLimits,
+    Kind,
+    Posted,
+    Settlement,
+    request_id_for,
+)
+from core.storage.inbox.store import Inbox
+from core.storage.sessions import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=15)

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.cli.ingest_room import check_room
+from bot.database import check_room
 from bot.settings import Settings
-from core.errors import IndexFull, NoRoom, StoreUnwritable
-from core.index.embedded.edge import EdgeIndex
-from core.ingestion.edition.footprint import Footprint
+from core.domain.errors import IndexFull, NoRoom, StoreUnwritable
+from core.index.edge import EdgeIndex
+from core.ingestion.embedding import Footprint
 from tests.contracts.index_points import DIMENSIONS, course
 from tests.disks import pretend_full
 from tests.inbox import event, inbox_of

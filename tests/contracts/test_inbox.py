@@ -9,15 +9,24 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.tenants import Tenant
-from core.errors import RateLimited, StoreError
-from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
-from core.inbox.limits import Counted, Counting, IntakeLimits
-from core.inbox.rows import InboxRow, values_of
-from core.inbox.store import Inbox
-from core.models import session_id_for
+from core.domain import session_id_for
+from core.domain.errors import RateLimited, StoreError
+from core.storage.access import Tenant
 from core.storage.database import create_engine, write, writing
+from core.storage.inbox.base import (
+    Acceptance,
+    Counted,
+    Counting,
+    IntakeLimits,
+    Job,
+    LeaseLost,
+    Posted,
+    Settlement,
+    State,
+    request_id_for,
+)
+from core.storage.inbox.rows import InboxRow, values_of
+from core.storage.inbox.store import Inbox
 from tests.inbox import GENEROUS, NO_WAIT, PLATFORMS, event, forget, inbox_of, redo, unheard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -10,14 +10,14 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import IngestionBusy
-from core.ingestion.edition.lock import ingest_lock
+from core.domain.errors import IngestionBusy
+from core.ingestion.plan import ingest_lock
 
 HOLDER = """
 import asyncio, sys
 from pathlib import Path
 from core.storage.database import create_engine
-from core.ingestion.edition.lock import ingest_lock
+from core.ingestion.plan import ingest_lock
 
 async def hold(url, folder):
     async with ingest_lock(create_engine(url), Path(folder), "algorithms"):

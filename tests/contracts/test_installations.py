@@ -6,12 +6,11 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.keyring.sealing import Sealer
-from core.errors import StoreError
-from core.models import now
-from core.storage.channels.panels import Panels
-from core.storage.channels.store import Place
-from core.storage.installations.store import InstallationRow, InstallationStore, Installed
+from bot.keys import Sealer
+from core.domain import now
+from core.domain.errors import StoreError
+from core.storage.channels import Panels, Place
+from core.storage.installations import InstallationRow, InstallationStore, Installed
 
 TOKEN = "xoxb-a-very-secret-token"
 ARDEN = Installed("T1", None, "U1", "B1", "chat:write", TOKEN)

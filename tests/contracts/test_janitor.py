@@ -6,14 +6,14 @@ from typing import cast
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.base import ChatAdapter
-from adapters.delivery.janitor import Janitor
-from core.errors import DeliveryError
-from core.inbox.base import Job
-from core.inbox.rows import InboxRow
-from core.inbox.store import Inbox
-from core.models import now
+from adapters.chat.base import ChatAdapter
+from adapters.chat.delivery.janitor import Janitor
+from core.domain import now
+from core.domain.errors import DeliveryError
 from core.storage.database import reading
+from core.storage.inbox.base import Job
+from core.storage.inbox.rows import InboxRow
+from core.storage.inbox.store import Inbox
 from tests.inbox import PLATFORMS, event, inbox_of
 
 LEASE = timedelta(seconds=15)

@@ -10,12 +10,11 @@ from pydantic import create_model
 from sqlalchemy import JSON, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import BotError
-from core.models import STORED, AgentResponse
-from core.models.fields import Model
-from core.storage.channels.rules import FollowUps, Rules
-from core.storage.channels.store import ChannelRules, Place
-from core.storage.sessions.store import SessionStore
+from core.domain import STORED, AgentResponse
+from core.domain.errors import BotError
+from core.domain.fields import Model
+from core.storage.channels import ChannelRules, FollowUps, Place, Rules
+from core.storage.sessions import SessionStore
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import request, response_to
 

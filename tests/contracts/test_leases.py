@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreError
-from core.models import now
+from core.domain import now
+from core.domain.errors import StoreError
 from core.storage.database import create_engine
 from core.storage.leases import LeaseRow, Leases, TableLeases, leases_of
 

@@ -10,25 +10,22 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.features.answer_actions import AnswerActions, Clicker
-from adapters.features.staff.desk import StaffDesk
-from adapters.intake.front_desk import Received
-from adapters.intake.incoming_message import IncomingMessage
-from core import i18n
-from core.access.tenants import Tenant
-from core.errors import RateLimited
-from core.help_requests.store import HelpRequests
-from core.inbox.base import Acceptance
-from core.inbox.limits import CountRow, IntakeLimits, minute_of, user_subject
-from core.index.embedded.edge import EdgeIndex
-from core.models import AgentRequest, Course, OfferedAnswer, now
-from core.staff_answers import StaffAnswers
+from adapters.actions.answers import AnswerActions, Clicker
+from adapters.actions.staff import StaffDesk
+from adapters.chat.front_desk import Received
+from adapters.chat.incoming_message import IncomingMessage
+from core.answering.verified import Draft, VerifiedScope
+from core.domain import AgentRequest, Course, OfferedAnswer, i18n, now
+from core.domain.errors import RateLimited
+from core.index.edge import EdgeIndex
+from core.storage.access import Tenant
 from core.storage.catalogue import Catalogue
 from core.storage.database import insert_into, write
-from core.storage.feedback import Feedback
-from core.verified_answers.base import Draft, VerifiedScope
-from core.verified_answers.cited_passages import CitedPassages
-from core.verified_answers.store import VerifiedAnswers
+from core.storage.inbox.base import Acceptance, CountRow, IntakeLimits, minute_of, user_subject
+from core.storage.sessions import Feedback
+from core.teaching.help_requests import HelpRequests
+from core.teaching.staff_answers import CitedPassages, StaffAnswers
+from core.teaching.verified_store import VerifiedAnswers
 from tests.contracts.test_front_desk import GUILD, Reception, incoming
 from tests.contracts.test_reading_courses import directly
 from tests.inbox import NO_WAIT, event, inbox_of

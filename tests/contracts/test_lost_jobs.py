@@ -7,14 +7,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.delivery.settlement import lost
-from core.inbox.base import Job, LeaseLost
-from core.models import now
+from adapters.chat.delivery.delivery import lost
+from core.domain import now
 from core.privacy.retention import Retention
-from core.storage.budgets.store import TokenBudgets, TokenLimits, TokenUsageRow
+from core.storage.budgets import TokenBudgets, TokenLimits, TokenUsageRow
 from core.storage.database import reading
-from core.storage.sessions.rows import TurnRow
-from core.storage.sessions.store import SessionStore
+from core.storage.inbox.base import Job, LeaseLost
+from core.storage.sessions import SessionStore, TurnRow
 from tests.inbox import PLATFORMS, ScriptedAgent, event, forget, inbox_of, redo, worker_of
 from tests.platform import Platform, PlatformAdapter
 from tests.samples import response_to

@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import bot.database
 from bot.database import BASE_REVISION, HEAD_REVISION, SchemaState, check, is_current, upgrade
-from core.errors import ConfigurationError, StoreError
-from core.models import Course
+from core.domain import Course
+from core.domain.errors import ConfigurationError, StoreError
 from core.storage.catalogue import Catalogue
 from core.storage.database import Base, create_engine
 from tests.contracts.revisions import alembic_config

@@ -6,17 +6,22 @@ from typing import Any, cast
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.attention.crowd import TwinWaits, answered_twin
-from adapters.base import ChatAdapter
-from adapters.delivery.janitor import Janitor
-from core.inbox import offers
-from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, Job, Kind, Posted, lane_for
-from core.inbox.crowds import TERM
-from core.inbox.limits import IntakeLimits
-from core.inbox.store import Inbox
-from core.storage.channels.exchanges import LASTS, Exchanges
-from core.storage.channels.store import Place
+from adapters.chat.base import ChatAdapter
+from adapters.chat.delivery.janitor import Janitor
+from adapters.chat.earlier_answers import TwinWaits, answered_twin
+from core.storage.channels import LASTS, Exchanges, Place
+from core.storage.inbox import rows as offers
+from core.storage.inbox.accepting import TERM
+from core.storage.inbox.base import (
+    Acceptance,
+    IntakeLimits,
+    Job,
+    Kind,
+    Posted,
+    Settlement,
+    lane_for,
+)
+from core.storage.inbox.store import Inbox
 from tests.inbox import NO_WAIT, PLATFORMS, event, inbox_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

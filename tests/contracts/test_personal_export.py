@@ -10,29 +10,28 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.staff import NamedStaff, StaffKind
-from core.access.staff_store import StaffStore
-from core.access.tenants import Tenant
-from core.help_requests.base import HelpReason, HelpRequest, QueueChannel, help_id_for
-from core.help_requests.cards import QueueCards
-from core.help_requests.store import HelpRequests
-from core.inbox.base import Posted, request_id_for
-from core.inbox.places import InboxPlaces
-from core.inbox.store import Inbox
-from core.models import AgentRequest, Course, now
-from core.policies.store import HintSteps
-from core.privacy.personal_data import PersonalData
-from core.privacy.personal_export import PersonalExport
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.answering.verified import Draft, VerifiedScope
+from core.domain import AgentRequest, Course, now
+from core.privacy.personal_data import PersonalData, PersonalExport
+from core.storage.access import NamedStaff, StaffKind, Tenant
+from core.storage.access_store import StaffStore
+from core.storage.budgets import TokenBudgets, TokenLimits
 from core.storage.catalogue import Catalogue
-from core.storage.channels.exchanges import Exchanges
-from core.storage.channels.panels import Panels
-from core.storage.channels.rules import Rules
-from core.storage.channels.store import ChannelRules, Conversations, Place
-from core.storage.feedback import Feedback, Vote
-from core.storage.sessions.store import SessionStore
-from core.verified_answers.base import Draft, VerifiedScope
-from core.verified_answers.store import VerifiedAnswers
+from core.storage.channels import ChannelRules, Conversations, Exchanges, Panels, Place, Rules
+from core.storage.inbox.base import Posted, request_id_for
+from core.storage.inbox.queries import InboxPlaces
+from core.storage.inbox.store import Inbox
+from core.storage.sessions import Feedback, SessionStore, Vote
+from core.teaching.help_requests import (
+    HelpReason,
+    HelpRequest,
+    HelpRequests,
+    QueueChannel,
+    help_id_for,
+)
+from core.teaching.policy_store import HintSteps
+from core.teaching.queue_cards import QueueCards
+from core.teaching.verified_store import VerifiedAnswers
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import response_to
 

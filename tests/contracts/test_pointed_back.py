@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.attention.crowd import unlinked
-from adapters.attention.intents import Intent
-from adapters.attention.marking import META
-from core.i18n import text
-from core.inbox.base import Arrival, Job
-from core.models import AgentRequest, Outcome, ResponseState
+from adapters.chat.attention import META
+from adapters.chat.earlier_answers import unlinked
+from adapters.chat.speaking import Intent
+from core.domain import AgentRequest, Outcome, ResponseState
+from core.domain.i18n import text
+from core.storage.inbox.base import Arrival, Job
 from tests.contracts.test_worker import House, until
 from tests.inbox import event, forget
 from tests.platform import Platform

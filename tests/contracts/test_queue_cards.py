@@ -5,11 +5,10 @@ from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.help_requests.base import LEASE, CardDue, HelpState, QueueChannel
-from core.help_requests.cards import QueueCards
-from core.help_requests.store import HelpRequests
-from core.models import now
-from core.privacy.workspace_data import WorkspaceData
+from core.domain import now
+from core.privacy.retention import WorkspaceData
+from core.teaching.help_requests import LEASE, CardDue, HelpRequests, HelpState, QueueChannel
+from core.teaching.queue_cards import QueueCards
 from tests.contracts.test_staff_answers import ANN, BEN, HERE, QUESTION, STAFF, asked, courses
 
 __all__ = ["courses"]

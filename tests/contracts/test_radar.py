@@ -8,16 +8,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.tenants import Tenant
-from core.models import now
-from core.radar.activity import OTHER, Ending
-from core.radar.post import RadarChannel
-from core.radar.report import Radar
-from core.radar.store import RadarStore
-from core.radar.turns import WeekReader
-from core.radar.weeks import before, bounds, last_complete
-from core.storage.feedback import Feedback, Vote
-from core.storage.sessions.store import SessionStore
+from core.domain import now
+from core.storage.access import Tenant
+from core.storage.sessions import Feedback, SessionStore, Vote
+from core.teaching.radar import Radar, before, bounds, last_complete
+from core.teaching.radar_activity import OTHER, Ending
+from core.teaching.radar_store import RadarChannel, RadarStore, WeekReader
 from tests.embedding import HashingEmbedder
 from tests.inbox import answered_in
 from tests.samples import chunk, request, response_to

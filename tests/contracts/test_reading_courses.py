@@ -8,24 +8,21 @@ from uuid import UUID
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.access.admission import Admission
-from adapters.access.location import Location
-from adapters.features.about import Facts
-from adapters.features.answer_actions import AnswerActions, Clicker, Declined
-from adapters.features.channel_settings import ChannelSettings
-from adapters.features.data_export import DataExport
-from adapters.intake.front_desk import Received
-from adapters.intake.incoming_message import IncomingMessage
-from core import i18n
-from core.access.tenants import Tenant
-from core.errors import DeliveryError, RequestError, StoreError
-from core.inbox.base import Arrival, Job
-from core.models import ChunkState, Course, now
-from core.privacy.personal_export import PersonalExport
+from adapters.actions.about import Facts
+from adapters.actions.answers import AnswerActions, Clicker, Declined
+from adapters.actions.reports import DataExport
+from adapters.actions.settings import ChannelSettings
+from adapters.chat.access import Admission, Location
+from adapters.chat.front_desk import Received
+from adapters.chat.incoming_message import IncomingMessage
+from core.domain import ChunkState, Course, i18n, now
+from core.domain.errors import DeliveryError, RequestError, StoreError
+from core.privacy.personal_data import PersonalExport
+from core.storage.access import Tenant
 from core.storage.catalogue import Catalogue
-from core.storage.channels.rules import OperatorRules, Rules
-from core.storage.channels.store import Place
-from core.storage.feedback import Feedback
+from core.storage.channels import OperatorRules, Place, Rules
+from core.storage.inbox.base import Arrival, Job
+from core.storage.sessions import Feedback
 from tests.contracts.test_front_desk import GUILD, LEASE, Reception, incoming, is_admin
 from tests.samples import chunk, response_to
 

@@ -7,28 +7,26 @@ import pytest
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.tenants import Tenant
-from core.inbox.base import Posted
-from core.inbox.limits import CountRow
-from core.inbox.rows import CursorRow, InboxRow, PostRow
-from core.models import AgentRequest, now
+from core.domain import AgentRequest, now
 from core.privacy import retention as module
 from core.privacy.retention import Retention
-from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits, TokenUsageRow
-from core.storage.channels.panels import PanelRow, Panels
-from core.storage.channels.rules import Rules
-from core.storage.channels.store import (
+from core.storage.access import Tenant
+from core.storage.budgets import Scope, TokenBudgets, TokenLimits, TokenUsageRow
+from core.storage.channels import (
     ChannelRules,
     ChannelRulesRow,
     ConversationRow,
     Conversations,
+    PanelRow,
+    Panels,
     Place,
+    Rules,
 )
 from core.storage.database import Base, reading, write
-from core.storage.feedback import Feedback, Vote, VoteRow
-from core.storage.rate_limit_windows import RateLimitWindowRow
-from core.storage.sessions.rows import SessionRow, TurnRow
-from core.storage.sessions.store import SessionStore
+from core.storage.inbox.base import CountRow, Posted
+from core.storage.inbox.rows import CursorRow, InboxRow, PostRow
+from core.storage.leases import RateLimitWindowRow
+from core.storage.sessions import Feedback, SessionRow, SessionStore, TurnRow, Vote, VoteRow
 from tests.inbox import PLATFORMS, event, inbox_of, unheard
 from tests.samples import response_to
 

@@ -6,17 +6,16 @@ from collections.abc import AsyncGenerator
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.base import PostKeeper
-from adapters.nearest_sections import Nearest
-from core.access.tenants import Tenant
+from adapters.chat.base import Nearest, PostKeeper
 from core.answering.agent import Placed, as_asked
-from core.answering.events import AgentEvent
-from core.errors import DeliveryError, EmptyQuestion, Unclear
-from core.inbox.base import Job, State
-from core.inbox.rows import InboxRow
-from core.models import AgentRequest
+from core.answering.context import AgentEvent
+from core.domain import AgentRequest
+from core.domain.errors import DeliveryError, EmptyQuestion, Unclear
+from core.storage.access import Tenant
 from core.storage.database import reading
-from core.storage.sessions.store import SessionStore
+from core.storage.inbox.base import Job, State
+from core.storage.inbox.rows import InboxRow
+from core.storage.sessions import SessionStore
 from tests.inbox import ScriptedAgent, event, inbox_of, worker_of
 from tests.platform import Platform, PlatformAdapter
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from core.models import AgentResponse, Outcome, QuoteStatus
+from core.domain import AgentResponse, Outcome, QuoteStatus
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED, VERBATIM, write_files
 from tests.command_line import CommandLine
 from tests.contracts.conftest import postgres_database

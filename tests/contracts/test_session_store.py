@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import RequestError, StoreError
-from core.models import AgentResponse, ConversationTurn, Outcome, session_id_for
+from core.domain import AgentResponse, ConversationTurn, Outcome, session_id_for
+from core.domain.errors import RequestError, StoreError
 from core.storage.database import create_engine
-from core.storage.sessions.store import FORGOTTEN_TEXT, FORGOTTEN_USER, Recollection, SessionStore
+from core.storage.sessions import FORGOTTEN_TEXT, FORGOTTEN_USER, Recollection, SessionStore
 from tests.samples import EARLIER, request, response_to, tool_call
 
 THREAD = session_id_for("slack", "T1", "C1", "1700.1")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot.database import upgrade
-from core.errors import StoreUnwritable
-from core.inbox.store import Inbox
+from core.domain.errors import StoreUnwritable
 from core.storage.database import create_engine
+from core.storage.inbox.store import Inbox
 from tests.books import write_files
 from tests.command_line import CommandLine, Finished
 from tests.disks import KINDS, fill, make_read_only, make_room, small_disk

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
+from core.storage.sessions import SessionStore
 from tests.contracts.test_session_store import THREAD, asked
 
 pytestmark = pytest.mark.costly
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.costly
 WRITER = """
 import asyncio, sys
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
+from core.storage.sessions import SessionStore
 from tests.contracts.test_session_store import THREAD, asked
 
 async def write(store):

@@ -5,14 +5,12 @@ import asyncio
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.roster import Roster
-from core.access.staff import Member, MemberLookup, NamedStaff, StaffKind
-from core.access.staff_store import MOST_NAMED, StaffStore
-from core.access.tenants import Tenant
-from core.errors import RequestError
-from core.i18n import text
-from core.privacy.personal_export import PersonalExport
-from core.privacy.workspace_data import WorkspaceData
+from core.domain.errors import RequestError
+from core.domain.i18n import text
+from core.privacy.personal_data import PersonalExport
+from core.privacy.retention import WorkspaceData
+from core.storage.access import Member, MemberLookup, NamedStaff, StaffKind, Tenant
+from core.storage.access_store import MOST_NAMED, Roster, StaffStore
 
 GUILD, OTHER = Tenant("discord", "1"), Tenant("discord", "2")
 TEAM, ORGANISATION = Tenant("slack", "T1"), Tenant("slack", "E1")

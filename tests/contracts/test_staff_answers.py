@@ -8,18 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.tenants import Tenant
-from core.errors import RequestError
-from core.help_requests.base import LEASE, HelpReason, HelpRequest, HelpState, help_id_for
-from core.help_requests.store import HelpRequests
-from core.inbox.base import Arrival, Kind, request_id_for
-from core.inbox.store import Inbox
-from core.index.embedded.edge import EdgeIndex
-from core.models import Course, now
-from core.staff_answers import Sent, StaffAnswers, answer_to
-from core.storage.catalogue import Catalogue
-from core.storage.database import write
-from core.verified_answers.base import (
+from core.answering.verified import (
     Draft,
     ScopeKind,
     StaleBecause,
@@ -27,9 +16,24 @@ from core.verified_answers.base import (
     VerifiedScope,
     VerifiedState,
 )
-from core.verified_answers.cited_passages import CitedPassages
-from core.verified_answers.editions import settle
-from core.verified_answers.store import VerifiedAnswers
+from core.domain import Course, now
+from core.domain.errors import RequestError
+from core.index.edge import EdgeIndex
+from core.storage.access import Tenant
+from core.storage.catalogue import Catalogue
+from core.storage.database import write
+from core.storage.inbox.base import Arrival, Kind, request_id_for
+from core.storage.inbox.store import Inbox
+from core.teaching.help_requests import (
+    LEASE,
+    HelpReason,
+    HelpRequest,
+    HelpRequests,
+    HelpState,
+    help_id_for,
+)
+from core.teaching.staff_answers import CitedPassages, Sent, StaffAnswers, answer_to
+from core.teaching.verified_store import VerifiedAnswers, settle
 from tests.inbox import PLATFORMS, event, forget, inbox_of
 from tests.samples import TEXT, chunk
 

@@ -7,9 +7,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreError
-from core.storage.budgets.reservations import Reservation
-from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits, Usage
+from core.domain.errors import StoreError
+from core.storage.budgets import Reservation, Scope, TokenBudgets, TokenLimits, Usage
 from core.storage.database import create_engine
 
 DAY = date(2026, 3, 1)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreDataError, StoreError
+from core.domain.errors import StoreDataError, StoreError
 from core.storage.database import create_engine, dispose, reading
 from tests.wire.certificates import Authority
 

@@ -16,9 +16,9 @@ from sqlalchemy.types import TypeEngine
 
 from bot.database import is_current, upgrade
 from core.storage.catalogue import Catalogue
-from core.storage.channels.store import ChannelRules
+from core.storage.channels import ChannelRules
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
+from core.storage.sessions import SessionStore
 from tests.contracts.revisions import create_at
 from tests.inbox import inbox_of
 from tests.upgrade.fixture import FIRST, unpack

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
-from core.errors import CollectionMissing, VectorIndexError
+from core.domain.errors import CollectionMissing, VectorIndexError
 from core.index.base import IndexedPoint, Part, SparseVector, VectorIndex
-from core.index.embedded.edge import EdgeIndex
-from core.index.server.qdrant import QdrantIndex
-from core.index.server.qdrant_connection import connect
+from core.index.edge import EdgeIndex
+from core.index.qdrant import QdrantIndex, connect
 from tests.contracts.index_points import (
     DIMENSIONS,
     Candidate,

@@ -12,18 +12,16 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.delivery.janitor import Janitor
-from adapters.delivery.worker import STEPS
-from core import i18n
-from core.access.tenants import Tenant
-from core.errors import Stopped
-from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, DeletedEvent, Kind, State
-from core.inbox.rows import InboxRow
-from core.models import AgentResponse, ConversationTurn, now, session_id_for
+from adapters.chat.delivery.janitor import Janitor
+from adapters.chat.delivery.worker import STEPS
+from core.domain import AgentResponse, ConversationTurn, i18n, now, session_id_for
+from core.domain.errors import Stopped
+from core.domain.telemetry import DELIVERING, ENDED, WAITING, Measure
+from core.storage.access import Tenant
 from core.storage.database import reading, write
-from core.storage.sessions.store import FORGOTTEN_TEXT, SessionStore
-from core.telemetry.metering import DELIVERING, ENDED, WAITING, Measure
+from core.storage.inbox.base import Acceptance, DeletedEvent, Kind, Settlement, State
+from core.storage.inbox.rows import InboxRow
+from core.storage.sessions import FORGOTTEN_TEXT, SessionStore
 from tests.inbox import (
     PLATFORMS,
     ScriptedAgent,
@@ -448,7 +446,9 @@ async def test_what_nobody_foresaw_is_tried_again(
 async def test_what_fails_every_time_for_no_foreseen_reason_is_apologised_for(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
+    monkeypatch.setattr(
+        "adapters.chat.delivery.delivery.backoff", lambda attempts, retry_after: 0.0
+    )
     tries = list[str]()
 
     async def flawed(*_: Any) -> Any:
@@ -469,7 +469,9 @@ async def test_what_fails_every_time_for_no_foreseen_reason_is_apologised_for(
 async def test_an_apology_that_fails_for_no_foreseen_reason_is_the_end(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
+    monkeypatch.setattr(
+        "adapters.chat.delivery.delivery.backoff", lambda attempts, retry_after: 0.0
+    )
 
     async def flawed(operation: str, **arguments: Any) -> Any:
         raise RuntimeError("bug")
@@ -490,7 +492,9 @@ async def test_an_apology_that_fails_for_no_foreseen_reason_is_the_end(
 async def test_an_apology_that_is_refused_for_now_is_sent_later(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
+    monkeypatch.setattr(
+        "adapters.chat.delivery.delivery.backoff", lambda attempts, retry_after: 0.0
+    )
 
     async def flawed(*_: Any) -> Any:
         raise RuntimeError("bug")
@@ -508,7 +512,9 @@ async def test_an_apology_that_is_refused_for_now_is_sent_later(
 async def test_an_answer_that_the_store_does_not_take_is_shown_when_no_try_is_left(
     house: House, failures: int, tries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
+    monkeypatch.setattr(
+        "adapters.chat.delivery.delivery.backoff", lambda attempts, retry_after: 0.0
+    )
     house.agent.unstored = failures
     async with house.open():
         await house.accept(event(1))

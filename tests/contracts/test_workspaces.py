@@ -8,22 +8,18 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.delivery.settlement import lost
-from core.access.tenants import Tenant
-from core.inbox.base import Arrival, LeaseLost
-from core.inbox.places import InboxPlaces
-from core.models import now, session_id_for
-from core.policies.store import HintSteps
-from core.privacy.workspace_data import WorkspaceData
-from core.radar.post import RadarChannel
-from core.radar.store import RadarStore, WeekTold
-from core.storage.budgets.store import TokenBudgets, TokenLimits
-from core.storage.channels.panels import Panels
-from core.storage.channels.rules import Rules
-from core.storage.channels.store import ChannelRules, Conversations, Place
+from adapters.chat.delivery.delivery import lost
+from core.domain import now, session_id_for
+from core.privacy.retention import WorkspaceData
+from core.storage.access import Tenant
+from core.storage.budgets import TokenBudgets, TokenLimits
+from core.storage.channels import ChannelRules, Conversations, Panels, Place, Rules
 from core.storage.database import Base, reading
-from core.storage.feedback import Feedback, Vote
-from core.storage.sessions.store import SessionStore
+from core.storage.inbox.base import Arrival, LeaseLost
+from core.storage.inbox.queries import InboxPlaces
+from core.storage.sessions import Feedback, SessionStore, Vote
+from core.teaching.policy_store import HintSteps
+from core.teaching.radar_store import RadarChannel, RadarStore, WeekTold
 from tests.inbox import event, inbox_of
 from tests.samples import response_to
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.errors import UnsupportedDocument
-from core.ingestion.chunks.passages import CourseDocument, Placement, course_document
+from core.domain import Chunk, Course
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, ParsedDocument
+from core.ingestion.passages import CourseDocument, Placement, course_document
 from core.ingestion.sandbox.messages import ParseJob
 from core.ingestion.sandbox.sandbox import Sandbox
-from core.ingestion.sources.opening import open_sources
-from core.models import Chunk, Course
+from core.ingestion.sources.sources import open_sources
 from tests.books import write_files
 
 BASE = "https://course.example/book/"

@@ -8,19 +8,18 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
-from adapters.base import EarlierThread, PlatformReply, PostKeeper
-from adapters.intake.acceptor import Acceptor
-from adapters.intake.front_desk import FrontDesk
-from adapters.intake.incoming_message import IncomingMessage
-from adapters.markdown.footnotes import footnotes
-from adapters.markdown.visible import visible
-from adapters.nearest_sections import Nearest
-from core.access.tenants import Tenant
-from core.errors import DeliveryError
-from core.help_requests.base import CardDue, QueueCard
-from core.inbox.base import Job, Posted, Twin
-from core.models import AgentRequest, AgentResponse
-from core.radar.post import RadarChannel, RadarPost
+from adapters.chat.acceptor import Acceptor
+from adapters.chat.base import EarlierThread, Nearest, PlatformReply, PostKeeper
+from adapters.chat.front_desk import FrontDesk
+from adapters.chat.incoming_message import IncomingMessage
+from adapters.chat.markdown.footnotes import footnotes
+from adapters.chat.markdown.layout import visible
+from core.domain import AgentRequest, AgentResponse
+from core.domain.errors import DeliveryError
+from core.storage.access import Tenant
+from core.storage.inbox.base import Job, Posted, Twin
+from core.teaching.help_requests import CardDue, QueueCard
+from core.teaching.radar_store import RadarChannel, RadarPost
 
 PLATFORM = "line"
 WORKSPACE, ROOM = "server", "room"

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bot.handbook import COURSE, ingest_handbook
 from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import open_services
-from core.answering.events import TextDelta, TextWithdrawn
-from core.models import AgentRequest, AgentResponse
+from bot.wiring import COURSE, ingest_handbook, open_services
+from core.answering.context import TextDelta, TextWithdrawn
+from core.domain import AgentRequest, AgentResponse
 from tests.model.serving import served
 from tests.model.weights import folder, server_python, weights
 from tests.wire.answering import secrets

@@ -9,12 +9,11 @@ from contextlib import aclosing
 
 import pytest
 
-from core.grounding.judge import Judge, JudgedClaim, Setting
+from core.answering.grounding.judge import Judge, JudgedClaim, Setting
 from core.providers.base import ChatMessage, ChatRequest, Deadline, Finish, OutputForm, Schema, Tool
-from core.providers.failures import ProviderFailure
 from core.providers.guarded import GuardedModel
-from core.providers.openai.client import OpenAIClient
-from core.providers.openai.wire import OpenAIWire
+from core.providers.manner import ProviderFailure
+from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import Timeouts
 from tests.model.serving import CONTEXT, served
 from tests.model.weights import folder, server_python, weights

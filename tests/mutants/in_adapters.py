@@ -30,7 +30,7 @@ IN_ADAPTERS = (
     # --- who may read a course -------------------------------------------------------------
     Mutant(
         "list every course to every reader",
-        "adapters/access/course_directory.py",
+        "adapters/chat/course_directory.py",
         "        return {course.course_id: known[course.course_id] for course in courses}\n",
         "        return known\n",
         "a course that may not be read is as if there were none",
@@ -41,7 +41,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer from the course that a channel is bound to, whoever may read it",
-        "adapters/access/whereabouts.py",
+        "adapters/chat/whereabouts.py",
         "        if mark is not None:\n            return mark.course.course_id\n",
         "        if here.rules.course_id:\n            return here.rules.course_id\n",
         "a binding opens no course",
@@ -49,7 +49,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "bind a channel to any course",
-        "adapters/features/channel_settings.py",
+        "adapters/actions/settings.py",
         "        if course in courses:\n            return None\n",
         "        if course:\n            return None\n",
         "what may not be read cannot be bound",
@@ -57,7 +57,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer what was accepted before a revoke",
-        "adapters/access/admission.py",
+        "adapters/chat/access.py",
         "            return job if is_readable else replace(job, arrival=_refused(arrival))\n",
         "            return job\n",
         "a question is checked again when it is answered",
@@ -65,7 +65,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "open an answer in another tenant",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         "[one for one in events if Tenant(one.platform, one.workspace) in tenants]",
         "[*events]",
         "a button opens the answers of its own tenant",
@@ -73,7 +73,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "open a private answer to everybody",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         "one.user_id == clicker.user_id or not _is_private(one) for one in here",
         "one is not None for one in here",
         "a private answer is its asker's",
@@ -81,7 +81,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "show the evidence of a course that is closed",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         "turn.agent_response.course_id) is None:\n"
         '            raise Declined(text("answer-gone"))\n',
         "turn.agent_response.course_id) is None:\n            pass\n",
@@ -90,7 +90,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "choose a course that may not be read",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         '        if mark is None:\n            raise Declined(text("course-none-such-any-more"))\n',
         "        if mark is None:\n            return course_id\n",
         "a choice is one of the courses that may be read",
@@ -98,7 +98,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "keep what the operator's file does not allow",
-        "adapters/features/channel_settings.py",
+        "adapters/actions/settings.py",
         "            if value is not None and getattr(held, name) != value:\n",
         "            if value is not None and name == '':\n",
         "chat changes nothing that is locked",
@@ -106,7 +106,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "export the words of closed courses",
-        "adapters/features/data_export.py",
+        "adapters/actions/reports.py",
         '    if is_closed and "response_text" in stored:\n'
         '        return text("privacy-export-withheld")\n',
         "",
@@ -119,7 +119,7 @@ IN_ADAPTERS = (
     # --- what is sent to Discord -----------------------------------------------------------
     Mutant(
         "send to Discord without the lease, or when it ran out while a limit was waited out",
-        "adapters/discord/api/rest.py",
+        "adapters/discord/rest.py",
         "    _CHECK.get()()",
         "    _CHECK.get()",
         "who lost an event sends nothing more",
@@ -131,7 +131,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "drop allowed_mentions on edit",
-        "adapters/discord/api/rest.py",
+        "adapters/discord/rest.py",
         '        **{"allowed_mentions": discord.AllowedMentions.none(), **extra},\n',
         "        **extra,\n",
         "an edit pings nobody",
@@ -139,7 +139,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "drop allowed_mentions on what is told privately",
-        "adapters/discord/replies/ephemeral.py",
+        "adapters/discord/notices.py",
         "            suppress_embeds=True,\n            allowed_mentions=nobody,\n",
         "            suppress_embeds=True,\n",
         "what is told to a clicker pings nobody",
@@ -147,7 +147,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Discord's client mention by default",
-        "adapters/discord/gateway/client.py",
+        "adapters/discord/client.py",
         "            allowed_mentions=discord.AllowedMentions.none(),\n",
         "",
         "what a call forgets to say pings nobody either",
@@ -155,7 +155,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Discord fetch previews",
-        "adapters/discord/api/rest.py",
+        "adapters/discord/rest.py",
         "        flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),\n",
         "",
         "nothing is fetched for a preview",
@@ -163,7 +163,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "reuse a nonce at random",
-        "adapters/discord/replies/dedupe.py",
+        "adapters/discord/answer_messages.py",
         '    post = f"{key}:{channel}:{part}:{again}"\n',
         '    post = f"{key}:{channel}:{part}:{again}" + __import__("os").urandom(8).hex()\n',
         "a post that is repeated is not posted twice",
@@ -175,7 +175,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "post without a nonce",
-        "adapters/discord/api/rest.py",
+        "adapters/discord/rest.py",
         '        extra: dict[str, Any] = {"nonce": nonce} | (',
         "        extra: dict[str, Any] = {} | (",
         "a post whose connection broke is not posted twice",
@@ -183,7 +183,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip everybody's escaping on Discord",
-        "adapters/discord/markup/text.py",
+        "adapters/discord/outbound.py",
         '    text = _EVERYBODY.sub(f"@{_GAP}", text)\n',
         "",
         "no word is a mention of everybody",
@@ -191,7 +191,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip mention escaping on Discord",
-        "adapters/discord/markup/text.py",
+        "adapters/discord/outbound.py",
         'rf"\\g<0>{_GAP}", _ANGLE.sub(f"<{_GAP}", text))',
         'rf"\\g<0>{_GAP}", text)',
         "no word is a mention or a link in angle brackets",
@@ -199,7 +199,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let bare URLs stand on Discord",
-        "adapters/discord/markup/text.py",
+        "adapters/discord/outbound.py",
         '    text = without_links(visible(text)).replace("://", f":{_GAP}//")\n',
         "    text = visible(text)\n",
         "links come from the footnotes alone",
@@ -207,7 +207,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "name a thread as it was asked",
-        "adapters/discord/replies/outbound.py",
+        "adapters/discord/outbound.py",
         "    name = plain_text(text, disarm, without_pings).strip()\n",
         "    name = plain_text(text).strip()\n",
         "the name of a thread calls nobody and leads nowhere",
@@ -215,7 +215,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "fill a channel without an end",
-        "adapters/discord/replies/outbound.py",
+        "adapters/discord/outbound.py",
         "    if len(parts) <= most:\n        return parts\n",
         "    if parts:\n        return parts\n",
         "a model that never ends fills no channel",
@@ -223,19 +223,19 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "keep directions and controls",
-        "adapters/markdown/visible.py",
+        "adapters/chat/markdown/layout.py",
         '    return _CONTROLS.sub("", _LINE_ENDS.sub("\\n", text))\n',
         '    return _LINE_ENDS.sub("\\n", text)\n',
         "no text looks like another",
         (
-            "tests/unit/adapters/markdown/test_discord.py::"
+            "tests/unit/adapters/chat/test_discord.py::"
             "test_bidirectional_controls_are_gone_even_from_code",
         ),
     ),
     # --- what is sent to Slack -------------------------------------------------------------
     Mutant(
         "keep Slack's default retry handlers",
-        "adapters/slack/api/client.py",
+        "adapters/slack/client.py",
         "session=session, retry_handlers=[])\n",
         "session=session)\n",
         "a post whose connection broke is not posted twice",
@@ -243,7 +243,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip mention escaping in the fallback text",
-        "adapters/slack/replies/blocks.py",
+        "adapters/slack/outbound.py",
         '    return controls_escaped(short[0]) if short else "…"\n',
         '    return short[0] if short else "…"\n',
         "what a notification shows calls nobody",
@@ -251,7 +251,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip mention escaping in the blocks",
-        "adapters/slack/replies/blocks.py",
+        "adapters/slack/outbound.py",
         "        text = markdown_escaped(parts.before, escape_code=escape_code)\n",
         "        text = parts.before\n",
         "an answer calls nobody",
@@ -259,7 +259,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip escaping in what a stream shows",
-        "adapters/slack/replies/outbound.py",
+        "adapters/slack/outbound.py",
         "    return divided(_below_question(asked, body)).before.rstrip()",
         "    return _below_question(asked, body).rstrip()",
         "an answer that grows calls nobody",
@@ -267,7 +267,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip escaping in small print",
-        "adapters/slack/markup/text.py",
+        "adapters/slack/mrkdwn.py",
         '    return "".join(_ENTITIES.get(character, character) for character in shown)\n',
         "    return shown\n",
         "titles and notices call nobody",
@@ -275,7 +275,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Slack fetch previews",
-        "adapters/slack/api/rest.py",
+        "adapters/slack/rest.py",
         '    "unfurl_links": False,\n    "unfurl_media": False,\n}\n',
         "}\n",
         "nothing is fetched for a preview",
@@ -283,7 +283,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Slack find names",
-        "adapters/slack/api/rest.py",
+        "adapters/slack/rest.py",
         '    "link_names": False,\n    "parse": "none",\n',
         "",
         "no name becomes a mention",
@@ -292,7 +292,7 @@ IN_ADAPTERS = (
     # --- whose lease it is -----------------------------------------------------------------
     Mutant(
         "send to Slack without the lease",
-        "adapters/slack/api/client.py",
+        "adapters/slack/client.py",
         "        self._check()\n        try:\n            answer = await super().api_call(",
         "        try:\n            answer = await super().api_call(",
         "who lost an event sends nothing more",
@@ -301,7 +301,7 @@ IN_ADAPTERS = (
     # --- what Slack sends ------------------------------------------------------------------
     Mutant(
         "ack before commit",
-        "adapters/slack/gateway/events.py",
+        "adapters/slack/events.py",
         "        if not accepting.done():\n            return BoltResponse(status=NOT_YET)\n",
         "        if not accepting.done():\n            return None\n",
         "Slack is told that an event is taken in when the database has it",
@@ -309,7 +309,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "compare a signature after re-serialising",
-        "adapters/slack/gateway/http.py",
+        "adapters/slack/http.py",
         "            check.feed(part)\n",
         "            check.feed(json.dumps(json.loads(part)).encode())\n",
         "exactly what was signed is taken in",
@@ -317,7 +317,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "log the request body",
-        "adapters/slack/gateway/http.py",
+        "adapters/slack/http.py",
         "        body = await self._signed(request)\n",
         '        body = await self._signed(request)\n        logger.info("an event: %s", body)\n',
         "no message text is in the log",
@@ -325,7 +325,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "take signatures of the future",
-        "adapters/slack/gateway/signing.py",
+        "adapters/slack/http.py",
         "        if abs(late) > _WINDOW:\n",
         "        if late > _WINDOW:\n",
         "a signature is good for five minutes",
@@ -333,7 +333,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "take signatures of any age",
-        "adapters/slack/gateway/signing.py",
+        "adapters/slack/http.py",
         "            self._tell(late)\n            return False\n",
         "            self._tell(late)\n",
         "what was recorded cannot be sent again later",
@@ -341,7 +341,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "sign the body without its time",
-        "adapters/slack/gateway/signing.py",
+        "adapters/slack/http.py",
         'b"v0:" + timestamp.encode() + b":"',
         'b"v0:" + b":"',
         "the time of a request is signed, too",
@@ -349,7 +349,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "take an empty signing secret",
-        "adapters/slack/gateway/signing.py",
+        "adapters/slack/http.py",
         "        if not secret:\n",
         "        if False:\n",
         "without a secret nothing is taken in",
@@ -357,7 +357,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "read a body of any size",
-        "adapters/slack/gateway/http.py",
+        "adapters/slack/http.py",
         "_LARGEST_CHECKED = 16_000_000\n",
         "_LARGEST_CHECKED = 1_000_000_000\n",
         "a huge body is refused before it is read",
@@ -366,7 +366,7 @@ IN_ADAPTERS = (
     # --- what cannot be read ---------------------------------------------------------------
     Mutant(
         "refuse a question for what is odd about its message",
-        "adapters/discord/raw_message.py",
+        "adapters/discord/payloads.py",
         '        edited_at=moment(said.get("edited_timestamp")),\n',
         '        edited_at=datetime.fromisoformat(said.get("edited_timestamp") or "2026-01-01"),\n',
         "a question is answered whatever else its message holds",
@@ -374,7 +374,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "take what is said in a server for a direct message",
-        "adapters/discord/raw_message.py",
+        "adapters/discord/payloads.py",
         '        raise UnreadableEvent("guild_id")\n',
         "        return None\n",
         "a course is told in its own server",
@@ -382,7 +382,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "log what cannot be read with its text",
-        "adapters/intake/unreadable.py",
+        "adapters/chat/acceptor.py",
         "            exc_info=without_text(error),\n",
         "            exc_info=error,\n",
         "no message text is in the log",
@@ -390,7 +390,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "count events by whatever they call themselves",
-        "adapters/intake/unreadable.py",
+        "adapters/chat/acceptor.py",
         "kind if kind in self._events else OTHER",
         "kind",
         "nobody fills the metrics with names",
@@ -423,7 +423,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer guests and other apps unasked",
-        "adapters/intake/front_desk.py",
+        "adapters/chat/front_desk.py",
         "        if incoming.outsider and not rules.outsiders:\n            return None\n",
         "",
         "the book is for the course's own people",
@@ -434,7 +434,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer everybody where staff alone may ask",
-        "adapters/intake/arrivals.py",
+        "adapters/chat/arrivals.py",
         '        if rules.askers is Askers.STAFF and role != "staff" and not about_me:\n',
         "        if False:\n",
         "staff say who may ask",
@@ -442,7 +442,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer where it is switched off",
-        "adapters/attention/attention.py",
+        "adapters/chat/attention.py",
         "        if rules.excluded:\n            return SILENT\n",
         "",
         "staff say where the bot is silent",
@@ -450,7 +450,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer what was deleted before it was heard",
-        "adapters/intake/front_desk.py",
+        "adapters/chat/front_desk.py",
         " > _MAY_STILL_COME or not await self._inbox.tombstone(unheard):\n",
         " > _MAY_STILL_COME or True:\n",
         "what somebody deleted is neither answered nor kept",
@@ -458,7 +458,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "list the courses to everybody where none is set",
-        "adapters/access/whereabouts.py",
+        "adapters/chat/whereabouts.py",
         "            if not await is_staff():\n"
         '                return Meant(refusal=text("course-unset-tell"))\n',
         "",
@@ -467,7 +467,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "ask any course where the channel's is gone",
-        "adapters/access/whereabouts.py",
+        "adapters/chat/whereabouts.py",
         "            return None  # staff have to choose again",
         "            pass  # staff have to choose again",
         "no course stands in for another",
@@ -497,7 +497,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let staff name staff",
-        "adapters/features/staff/settings.py",
+        "adapters/actions/settings.py",
         "        return member is not None and member.is_admin\n",
         "        return member is not None\n",
         "who is staff is for admins to say",
@@ -516,7 +516,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "read any linked message",
-        "adapters/slack/permalinks.py",
+        "adapters/slack/surroundings.py",
         '            if address.asker in page["members"]:\n',
         '            if page["members"]:\n',
         "what the asker may not read is not read for them",
@@ -527,7 +527,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "show a linked message to who may not read it",
-        "adapters/slack/permalinks.py",
+        "adapters/slack/surroundings.py",
         "        if not is_here and not address.is_private:\n            return False\n",
         "",
         "a private channel is not quoted in another",
@@ -539,7 +539,7 @@ IN_ADAPTERS = (
     # --- who may click ---------------------------------------------------------------------
     Mutant(
         "let anybody share a private answer",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         "        asked = next((one for one in events if one.user_id == clicker.user_id), None)\n",
         "        asked = next(iter(events), None)\n",
         "who asked in private decides who sees it",
@@ -547,7 +547,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let anybody stop an answer",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         "        if event.user_id != clicker.user_id and not await is_staff():\n"
         '            raise Declined(text("answer-not-yours"))\n'
         "        if await self._sessions.turn_of",
@@ -557,7 +557,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let anybody delete an answer",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         "        if event.user_id != clicker.user_id and not await is_staff():\n"
         '            raise Declined(text("answer-not-yours"))\n'
         "        original",
@@ -567,7 +567,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let anybody ask within a section",
-        "adapters/features/answer_actions.py",
+        "adapters/actions/answers.py",
         '            raise Declined(text("card-section-not-yours"))\n',
         "            pass\n",
         "a refusal is its asker's",
@@ -578,7 +578,7 @@ IN_ADAPTERS = (
     # --- several processes -----------------------------------------------------------------
     Mutant(
         "stay connected when another process holds the gateway",
-        "adapters/discord/gateway/holding.py",
+        "adapters/discord/gateway_lease.py",
         "                if not self._holds:\n                    logger",
         "                if False:\n                    logger",
         "two processes are not connected for long",
@@ -586,7 +586,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "release the gateway while still connected",
-        "adapters/discord/gateway/holding.py",
+        "adapters/discord/gateway_lease.py",
         "            await asyncio.wait({closing}, timeout=_FAREWELL)\n",
         "",
         "the gateway is handed over by who has left it",
@@ -594,7 +594,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "keep to discord.py's pauses, however long",
-        "adapters/discord/gateway/holding.py",
+        "adapters/discord/gateway_lease.py",
         "                if self._liveness.away_for() > _LONGEST_AWAY:\n",
         "                if False:\n",
         "a Discord that is back is soon heard again",
@@ -602,7 +602,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "send on a route without a limit of its own what another process was refused",
-        "adapters/discord/gateway/shared_rate_limits.py",
+        "adapters/discord/rest.py",
         "        return (_GLOBAL,)\n",
         "        return ()\n",
         "no request goes into the limit of all requests that another process has met",
@@ -614,7 +614,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "have the answer to a click wait for the limit of all requests",
-        "adapters/discord/gateway/shared_rate_limits.py",
+        "adapters/discord/rest.py",
         "    if url.scheme in _SOCKETS or _OF_AN_INTERACTION.search(url.path):\n",
         "    if url.scheme in _SOCKETS:\n",
         "what is exempt from a limit does not wait for it",
@@ -625,7 +625,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "note how far a shard was heard over a look back that failed",
-        "adapters/discord/gateway/holding.py",
+        "adapters/discord/gateway_lease.py",
         "or self._unfinished.get(shard_id):\n",
         "or False:\n",
         "nothing is noted over a gap",
@@ -636,7 +636,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "look up in Slack what another process was refused",
-        "adapters/slack/api/client.py",
+        "adapters/slack/client.py",
         "            elsewhere = await self._shared.seconds_left(window)\n",
         "            pass\n",
         "no call goes into a window that another process knows to be closed",
@@ -647,7 +647,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "decorate by bolt's own client",
-        "adapters/slack/gateway/app.py",
+        "adapters/slack/adapter.py",
         '        context["client"] = clients.with_token(context.bot_token)\n',
         "",
         "what only decorates is left out when Slack takes no more of it",
@@ -658,7 +658,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "forget what Slack refused this process",
-        "adapters/slack/api/client.py",
+        "adapters/slack/client.py",
         "        self._until = still_closed | {window: until}\n",
         "        self._until = still_closed\n",
         "a bot on SQLite knows its own refusals",
@@ -669,7 +669,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "ask who we are while another process has to wait",
-        "adapters/slack/api/client.py",
+        "adapters/slack/client.py",
         "            await asyncio.sleep(seconds)\n",
         "            break\n",
         "processes that start together do not keep a window closed",
@@ -680,7 +680,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "close a socket with something unacknowledged",
-        "adapters/slack/gateway/sockets.py",
+        "adapters/slack/sockets.py",
         "                    await self._acknowledged(self._socket.message_queue)\n",
         "                    pass\n",
         "a rolling restart costs no redelivery",
@@ -691,7 +691,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "try one address of a Slack socket for good",
-        "adapters/slack/gateway/sockets.py",
+        "adapters/slack/sockets.py",
         "                self.wss_uri = None\n",
         "                pass\n",
         "a socket whose address is used up is replaced",
@@ -719,19 +719,19 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "count an event that was given up as heard",
-        "adapters/intake/acceptor.py",
+        "adapters/chat/acceptor.py",
         "                    self.gave_up = True\n",
         "",
         "what was given up is looked for later",
         (
-            "tests/unit/adapters/intake/test_acceptor.py"
+            "tests/unit/adapters/chat/test_acceptor.py"
             "::test_what_is_given_up_fails_and_is_never_counted_as_heard",
         ),
     ),
     # --- what is stored --------------------------------------------------------------------
     Mutant(
         "keep the turn of a deleted question when it is stored late",
-        "adapters/delivery/settlement.py",
+        "adapters/chat/delivery/delivery.py",
         "(is_forgotten or await inbox.is_overtaken(job))",
         "is_forgotten",
         "a process that stood still brings nothing back that was forgotten meanwhile",
@@ -744,7 +744,7 @@ IN_ADAPTERS = (
     # --- the terminal ----------------------------------------------------------------------
     Mutant(
         "let control characters reach the terminal",
-        "adapters/markdown/printable.py",
+        "adapters/chat/markdown/dialects.py",
         '    return _CONTROL.sub("", text)\n',
         "    return text\n",
         "no text steers a terminal",

@@ -9,7 +9,7 @@ SECRETS = "tests/security/test_secrets.py"
 IN_BOT = (
     Mutant(
         "let a log line be forged",
-        "bot/log.py",
+        "bot/runner.py",
         "(c if c.isprintable() else c.encode",
         "(c if c else c.encode",
         "a record is one line",
@@ -17,7 +17,7 @@ IN_BOT = (
     ),
     Mutant(
         "let a traceback forge a log line",
-        "bot/log.py",
+        "bot/runner.py",
         "indent(self.formatException(record.exc_info), '    ')",
         "self.formatException(record.exc_info)",
         "a text in a traceback passes for no record",
@@ -25,7 +25,7 @@ IN_BOT = (
     ),
     Mutant(
         "let other libraries log what they send",
-        "bot/log.py",
+        "bot/runner.py",
         "    handler.addFilter(_is_for_operators)",
         "    handler",
         "libraries log no texts and no addresses with secrets",
@@ -33,7 +33,7 @@ IN_BOT = (
     ),
     Mutant(
         "hash users without a key",
-        "bot/keyring/sealing.py",
+        "bot/keys.py",
         "        return hmac.new(self._key, name, hashlib.sha256).hexdigest()\n",
         '        return hmac.new(b"", name, hashlib.sha256).hexdigest()\n',
         "who has the database cannot try out names",
@@ -41,7 +41,7 @@ IN_BOT = (
     ),
     Mutant(
         "give a user one pseudonym everywhere",
-        "bot/keyring/sealing.py",
+        "bot/keys.py",
         '        name = f"{platform}:{workspace}:{user}".encode()\n',
         '        name = f"{user}".encode()\n',
         "two workspaces cannot compare their users",
@@ -49,7 +49,7 @@ IN_BOT = (
     ),
     Mutant(
         "seal with nothing",
-        "bot/keyring/sealing.py",
+        "bot/keys.py",
         "        return self._fernet().encrypt(secret.encode())\n",
         "        return secret.encode()\n",
         "a token at rest is sealed",
@@ -57,7 +57,7 @@ IN_BOT = (
     ),
     Mutant(
         "let others read the key file",
-        "bot/keyring/key_files.py",
+        "bot/keys.py",
         "os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)",
         "os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)",
         "a key on disk is its owner's",
@@ -65,7 +65,7 @@ IN_BOT = (
     ),
     Mutant(
         "run over HTTP without a signing secret",
-        "bot/platforms/slack.py",
+        "bot/platforms.py",
         'if self.transport == "http" and self.signing_secret is None:\n',
         "if False:\n",
         "nobody can send events of their own",

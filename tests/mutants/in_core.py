@@ -2,16 +2,16 @@
 
 from tests.mutants.mutant import Mutant
 
-ACCESS = "tests/unit/core/access/test_reading.py"
+ACCESS = "tests/unit/core/storage/test_reading.py"
 AGENT = "tests/unit/core/answering/test_agent.py"
 COMPOSITION = "tests/unit/core/answering/test_answer.py"
 INBOX = "tests/contracts/test_inbox.py"
 SESSIONS = "tests/contracts/test_session_store.py"
 BUDGETS = "tests/contracts/test_token_budgets.py"
 RETENTION = "tests/contracts/test_retention.py"
-PROMPT = "tests/unit/core/generation/claims/test_prompt.py"
-TOOLS = "tests/unit/core/generation/test_tools.py"
-READER = "tests/unit/core/generation/claims/test_reader.py"
+PROMPT = "tests/unit/core/answering/test_prompt.py"
+TOOLS = "tests/unit/core/answering/test_tools.py"
+READER = "tests/unit/core/answering/test_reader.py"
 FETCH = "tests/unit/core/ingestion/test_fetch_safety.py"
 SANDBOX = "tests/unit/core/ingestion/test_sandbox.py"
 CONFINED = "tests/unit/core/ingestion/test_confinement.py"
@@ -24,7 +24,7 @@ IN_CORE = (
     # --- whose what is written is -------------------------------------------------------------
     Mutant(
         "let any staff revise an answer",
-        "core/verified_answers/store.py",
+        "core/teaching/verified_store.py",
         "        of_tenants(row, [draft.tenant]),\n",
         "",
         "an answer is revised by its own tenant's staff alone",
@@ -32,7 +32,7 @@ IN_CORE = (
     ),
     Mutant(
         "let any staff retire an answer",
-        "core/verified_answers/store.py",
+        "core/teaching/verified_store.py",
         "row.state != VerifiedState.RETIRED.value,\n                of_tenants(row, tenants))",
         "row.state != VerifiedState.RETIRED.value)",
         "an answer is retired by its own tenant's staff alone",
@@ -40,7 +40,7 @@ IN_CORE = (
     ),
     Mutant(
         "let any staff judge wordings",
-        "core/verified_answers/store.py",
+        "core/teaching/verified_store.py",
         "    return select(VerifiedAnswerRow.answer_id)"
         ".where(of_tenants(VerifiedAnswerRow, tenants))\n",
         "    return select(VerifiedAnswerRow.answer_id)\n",
@@ -49,7 +49,7 @@ IN_CORE = (
     ),
     Mutant(
         "let guests propose wordings",
-        "core/verified_answers/store.py",
+        "core/teaching/verified_store.py",
         "        of_tenants(answer, tenants),\n",
         "",
         "wordings are proposed among the people of the answer's own staff",
@@ -57,7 +57,7 @@ IN_CORE = (
     ),
     Mutant(
         "count proposed wordings as confirmed",
-        "core/verified_answers/base.py",
+        "core/answering/verified.py",
         "(one.text for one in self.confirmed)",
         "(one.text for one in self.phrasings)",
         "a click is no judgement",
@@ -65,7 +65,7 @@ IN_CORE = (
     ),
     Mutant(
         "let any staff take a request",
-        "core/help_requests/store.py",
+        "core/teaching/help_requests.py",
         "        own = (row.help_id == help_id, of_tenants(row, tenants))\n",
         "        own = (row.help_id == help_id,)\n",
         "a request is taken by its own tenant's staff alone",
@@ -73,7 +73,7 @@ IN_CORE = (
     ),
     Mutant(
         "let any staff close a request",
-        "core/help_requests/store.py",
+        "core/teaching/help_requests.py",
         "    own = (row.help_id == help_id, of_tenants(row, tenants), free)\n",
         "    own = (row.help_id == help_id, free)\n",
         "a request is closed by its own tenant's staff alone",
@@ -81,7 +81,7 @@ IN_CORE = (
     ),
     Mutant(
         "take votes on answers of other tenants",
-        "core/storage/feedback.py",
+        "core/storage/sessions.py",
         "_EVENTS.c.request_id == vote.request_id, of_tenants(_EVENTS.c, tenants))",
         "_EVENTS.c.request_id == vote.request_id,)",
         "an answer takes votes of its own tenant alone",
@@ -93,29 +93,29 @@ IN_CORE = (
     # --- who may read a course -------------------------------------------------------------
     Mutant(
         "count the staff of one course for all",
-        "core/access/staff.py",
+        "core/storage/access.py",
         "        one.counts_for(course_id) and _is_of(member, one) for one in named\n",
         "        _is_of(member, one) for one in named\n",
         "staff of one course set nothing up for another",
         (
-            "tests/unit/core/access/test_staff.py::"
+            "tests/unit/core/storage/test_staff.py::"
             "test_who_is_limited_to_a_course_counts_only_where_it_answers",
         ),
     ),
     Mutant(
         "let a person's id name a role",
-        "core/access/staff.py",
+        "core/storage/access.py",
         "    return named.id in member.holds\n",
         "    return named.id in {*member.holds, member.id}\n",
         "an id names what it is the id of",
         (
-            "tests/unit/core/access/test_staff.py::"
+            "tests/unit/core/storage/test_staff.py::"
             "test_an_id_names_what_it_is_the_id_of_and_nothing_else",
         ),
     ),
     Mutant(
         "let a granted course be read by all tenants",
-        "core/access/reading.py",
+        "core/storage/access.py",
         "(course.course_id, tenant) in permits.grants",
         "course.course_id in {granted for granted, _ in permits.grants}",
         "a grant opens a course to its tenant alone",
@@ -123,7 +123,7 @@ IN_CORE = (
     ),
     Mutant(
         "let every tenant read the operator's courses",
-        "core/access/reading.py",
+        "core/storage/access.py",
         "    if course.tenant is None and is_home(reader, permits):\n",
         "    if course.tenant is None:\n",
         "a tenant that comes later reads nothing of the operator's",
@@ -131,7 +131,7 @@ IN_CORE = (
     ),
     Mutant(
         "let the operator's tenants read what others own",
-        "core/access/reading.py",
+        "core/storage/access.py",
         "    if course.tenant is None and is_home(reader, permits):\n",
         "    if is_home(reader, permits):\n",
         "a tenant's own course is its own",
@@ -139,7 +139,7 @@ IN_CORE = (
     ),
     Mutant(
         "make every tenant the operator's own",
-        "core/access/store.py",
+        "core/storage/access_store.py",
         "    is_first = not db.scalar(",
         "    is_first = True or db.scalar(",
         "the first tenant alone is the operator's own",
@@ -149,18 +149,16 @@ IN_CORE = (
     ),
     Mutant(
         "let chat lift what the file restricts",
-        "core/storage/channels/rules.py",
+        "core/storage/channels.py",
         "not (locked or restricted)",
         "not locked",
         "chat lifts nothing that the operator's file restricts",
-        (
-            "tests/unit/core/channels/test_rules.py::test_chat_lifts_nothing_that_the_file_restricts",
-        ),
+        ("tests/unit/core/storage/test_rules.py::test_chat_lifts_nothing_that_the_file_restricts",),
     ),
     # --- nothing leaves the machine --------------------------------------------------------
     Mutant(
         "let the embedding engine report to its maker",
-        "core/embeddings/reports.py",
+        "core/providers/embeddings/local.py",
         'os.environ["ORT_DISABLE_TELEMETRY"] = "1"',
         'os.environ.setdefault("ORT_DISABLE_TELEMETRY", "0")',
         "offline is offline: no library tells anybody that it runs",
@@ -179,7 +177,7 @@ IN_CORE = (
     ),
     Mutant(
         "skip the second course check",
-        "core/retrieval/editions/open_edition.py",
+        "core/retrieval/editions.py",
         "return is_of(self.edition, chunk) and self._is_on_site(chunk)",
         "return self._is_on_site(chunk)",
         "what an index returns of another course is dropped",
@@ -187,7 +185,7 @@ IN_CORE = (
     ),
     Mutant(
         "skip the course check of quotes",
-        "core/retrieval/quote_location/windows.py",
+        "core/retrieval/quotes.py",
         "found += runs(opened.own(c for c in chunks if c.document_id not in part.hidden))",
         "found += runs(c for c in chunks if c.document_id not in part.hidden)",
         "what an index returns of another course is not found as a quote",
@@ -195,7 +193,7 @@ IN_CORE = (
     ),
     Mutant(
         "cite what lies off the course's site",
-        "core/retrieval/editions/open_edition.py",
+        "core/retrieval/editions.py",
         "return chunk.source_url is None or is_on_site(chunk.source_url, self.course.base_url)",
         "return True",
         "links lead to the course's own site",
@@ -203,7 +201,7 @@ IN_CORE = (
     ),
     Mutant(
         "take any path for the course's site",
-        "core/models/course.py",
+        "core/domain/fields.py",
         'return _place(mine) == _place(site) and (mine.path or "/").startswith(folder)',
         'return (mine.path or "/").startswith(folder)',
         "links lead to the course's own host",
@@ -211,7 +209,7 @@ IN_CORE = (
     ),
     Mutant(
         "forget the section of a search",
-        "core/index/embedded/edge_query.py",
+        "core/index/base.py",
         "            return edge.Filter(must=self._must) if self._must else None",
         "            return None",
         "a search in a section stays in it",
@@ -219,7 +217,7 @@ IN_CORE = (
     ),
     Mutant(
         "mix two editions in one answer",
-        "core/answering/material.py",
+        "core/answering/draft.py",
         "            return []  # the book was replaced in mid-answer: an answer has one edition\n",
         "            pass\n",
         "an answer rests on one edition",
@@ -227,7 +225,7 @@ IN_CORE = (
     ),
     Mutant(
         "let a session change its course",
-        "core/storage/sessions/store.py",
+        "core/storage/sessions.py",
         "    if course_id != asked:\n",
         "    if False:\n",
         "a conversation belongs to one course",
@@ -238,7 +236,7 @@ IN_CORE = (
     ),
     Mutant(
         "recall the turns of every session",
-        "core/storage/sessions/store.py",
+        "core/storage/sessions.py",
         "    return select(TurnRow).where(TurnRow.session_id == session_id)\n",
         "    return select(TurnRow)\n",
         "conversations know nothing of one another",
@@ -247,7 +245,7 @@ IN_CORE = (
     # --- what a model says -----------------------------------------------------------------
     Mutant(
         "skip the verification of quotes",
-        "core/grounding/citations.py",
+        "core/answering/grounding/citations.py",
         "        if not self.evidence[chunk_number].content_text.startswith(quote, start):\n",
         "        if False:\n",
         "quoted words stand in the book",
@@ -258,7 +256,7 @@ IN_CORE = (
     ),
     Mutant(
         "believe every quote that was found",
-        "core/answering/answer.py",
+        "core/answering/draft.py",
         "self._differences = differences(quote, passages)",
         "self._differences = []",
         "a quote that says otherwise than the book is told",
@@ -266,7 +264,7 @@ IN_CORE = (
     ),
     Mutant(
         "believe a number that no sentence has",
-        "core/generation/claims/sentences.py",
+        "core/answering/writers/prompt.py",
         "        if any(not 1 <= number <= len(self) for number in numbers):\n",
         "        numbers = [n for n in numbers if 1 <= n <= len(self)]\n        if False:\n",
         "a claim names sentences that there are",
@@ -274,7 +272,7 @@ IN_CORE = (
     ),
     Mutant(
         "let the model's URL through",
-        "core/grounding/citations.py",
+        "core/answering/grounding/citations.py",
         '_BACKTICK.sub("‘", without_links(text))',
         '_BACKTICK.sub("‘", text)',
         "links come from the citation table alone",
@@ -282,7 +280,7 @@ IN_CORE = (
     ),
     Mutant(
         "let javascript: and data: through",
-        "core/text/links.py",
+        "core/domain/links.py",
         "javascript|vbscript|data|mailto",
         "vbscript|mailto",
         "no scheme that acts reaches a reader",
@@ -290,7 +288,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep markers that a model wrote",
-        "core/grounding/citations.py",
+        "core/answering/grounding/citations.py",
         '    return _BRACKETED_NUMBER.sub(r"(\\1)", plain)\n',
         "    return plain\n",
         "only code numbers citations",
@@ -315,7 +313,7 @@ IN_CORE = (
     # --- what a model is told --------------------------------------------------------------
     Mutant(
         "fence every request alike",
-        "core/generation/claims/prompt.py",
+        "core/answering/writers/prompt.py",
         "    mark = delimiter or secrets.token_hex(8)\n",
         '    mark = delimiter or "0123456789abcdef"\n',
         "nobody can write the fence of a prompt into a text before",
@@ -323,7 +321,7 @@ IN_CORE = (
     ),
     Mutant(
         "fence material with a mark that a text may know",
-        "core/generation/claims/prompt.py",
+        "core/answering/writers/prompt.py",
         '    tag = f"{kind}-{mark}"',
         '    tag = f"{kind}-0123456789abcdef"',
         "no text closes its own block",
@@ -331,7 +329,7 @@ IN_CORE = (
     ),
     Mutant(
         "tell the model what nobody sees",
-        "core/text/characters.py",
+        "core/domain/sentences.py",
         '    return _INVISIBLE.sub("", text)\n',
         "    return text\n",
         "hidden characters carry no instructions",
@@ -339,7 +337,7 @@ IN_CORE = (
     ),
     Mutant(
         "answer any tool",
-        "core/generation/tools.py",
+        "core/answering/writers/base.py",
         "    if call.name != RETRIEVE:\n",
         "    if False:\n",
         "a model has one tool",
@@ -347,7 +345,7 @@ IN_CORE = (
     ),
     Mutant(
         "answer any number of searches",
-        "core/generation/tools.py",
+        "core/answering/writers/base.py",
         "for call in calls[:MOST_CALLS]]",
         "for call in calls]",
         "a model searches a few times at most",
@@ -356,7 +354,7 @@ IN_CORE = (
     # --- budgets and fairness --------------------------------------------------------------
     Mutant(
         "never find a budget spent",
-        "core/storage/budgets/store.py",
+        "core/storage/budgets.py",
         "if used.get(s, 0) + held[s] >= limit), None)",
         "if used.get(s, 0) + held[s] < 0), None)",
         "a spent budget costs nothing more",
@@ -367,7 +365,7 @@ IN_CORE = (
     ),
     Mutant(
         "count nothing for answers under way",
-        "core/storage/budgets/store.py",
+        "core/storage/budgets.py",
         "if used.get(s, 0) + held[s] >= limit), None)",
         "if used.get(s, 0) >= limit), None)",
         "one process exceeds a budget by one request at most",
@@ -375,7 +373,7 @@ IN_CORE = (
     ),
     Mutant(
         "spend what cannot be counted",
-        "core/answering/spending.py",
+        "core/answering/context.py",
         "            return False  # nothing is spent that cannot be counted\n",
         "            return True\n",
         "nothing is spent while the budgets cannot be read",
@@ -383,7 +381,7 @@ IN_CORE = (
     ),
     Mutant(
         "let forgetting refill a budget",
-        "core/storage/budgets/store.py",
+        "core/storage/budgets.py",
         "delete(TokenUsageRow).where(own, TokenUsageRow.day < day)",
         "delete(TokenUsageRow).where(own)",
         "forgetting oneself is no way round a budget",
@@ -391,7 +389,7 @@ IN_CORE = (
     ),
     Mutant(
         "let a late answer undo a forgetting",
-        "core/storage/budgets/store.py",
+        "core/storage/budgets.py",
         "case((forgotten, _FORGOTTEN), else_=row.calls + new.calls)",
         "row.calls + new.calls",
         "the pseudonym of who is forgotten goes when the day ends",
@@ -399,7 +397,7 @@ IN_CORE = (
     ),
     Mutant(
         "accept any number of questions",
-        "core/inbox/limits.py",
+        "core/storage/inbox/base.py",
         "        if now[user] > self._limits.user_per_minute:\n",
         "        if False:\n",
         "one user asks so much in a minute and no more",
@@ -407,7 +405,7 @@ IN_CORE = (
     ),
     Mutant(
         "let one user take all places",
-        "core/inbox/claiming.py",
+        "core/storage/inbox/claiming.py",
         "        row.user_id.not_in(_busy(limits.user_in_flight, held.c.user_id)),\n",
         "",
         "one user's questions leave room for others'",
@@ -415,7 +413,7 @@ IN_CORE = (
     ),
     Mutant(
         "queue a spammer before others",
-        "core/inbox/claiming.py",
+        "core/storage/inbox/claiming.py",
         "query.order_by(row.round, row.channel_round, row.accepted_at, row.key)",
         "query.order_by(row.accepted_at, row.key)",
         "a spammer delays nobody",
@@ -424,7 +422,7 @@ IN_CORE = (
     # --- once, in order, by its holder -----------------------------------------------------
     Mutant(
         "remove the fence check",
-        "core/inbox/holding.py",
+        "core/storage/inbox/store.py",
         "InboxRow.key == job.arrival.key, InboxRow.fence == job.fence, is_waiting())",
         "InboxRow.key == job.arrival.key, is_waiting())",
         "who lost an event writes nothing more",
@@ -432,7 +430,7 @@ IN_CORE = (
     ),
     Mutant(
         "claim without a new fence",
-        "core/inbox/claiming.py",
+        "core/storage/inbox/claiming.py",
         ".values(fence=InboxRow.fence + 1, lease_until=moment + lease)",
         ".values(lease_until=moment + lease)",
         "each holder has a number of its own",
@@ -440,7 +438,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep no order in a lane",
-        "core/inbox/claiming.py",
+        "core/storage/inbox/claiming.py",
         "        ~_has_one_before(row),\n",
         "",
         "a thread is answered in its order",
@@ -448,7 +446,7 @@ IN_CORE = (
     ),
     Mutant(
         "answer two of a lane at once",
-        "core/inbox/claiming.py",
+        "core/storage/inbox/claiming.py",
         "        row.lane.not_in(select(held.c.lane)),\n",
         "",
         "a turn knows the turns before it",
@@ -456,7 +454,7 @@ IN_CORE = (
     ),
     Mutant(
         "store a turn twice",
-        "core/storage/sessions/store.py",
+        "core/storage/sessions.py",
         '.on_conflict_do_nothing(index_elements=["request_id"])',
         "",
         "a request has one turn",
@@ -473,7 +471,7 @@ IN_CORE = (
     ),
     Mutant(
         "store tokens in the clear",
-        "core/inbox/store.py",
+        "core/storage/inbox/store.py",
         "        token = self._seal(arrival.token) if arrival.token is not None else None\n",
         "        token = arrival.token.encode() if arrival.token is not None else None\n",
         "a token at rest is sealed",
@@ -481,7 +479,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep what was asked beside its turn",
-        "core/inbox/rows.py",
+        "core/storage/inbox/rows.py",
         '    "request": None,\n    "refusal": None,\n    "token": None,\n',
         '    "token": None,\n',
         "a question is stored in one place",
@@ -489,7 +487,7 @@ IN_CORE = (
     ),
     Mutant(
         "remember where a forgotten user asked",
-        "core/inbox/forgetting.py",
+        "core/storage/inbox/claiming.py",
         '    "address": {},\n',
         "",
         "nothing is left of who wants to be forgotten",
@@ -497,7 +495,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep the turns of a forgotten user",
-        "core/storage/sessions/store.py",
+        "core/storage/sessions.py",
         "== user_id)\n        .values(user_id=FORGOTTEN_USER, content=None)",
         "== user_id)\n        .values(user_id=FORGOTTEN_USER)",
         "nothing is left of what they asked",
@@ -517,7 +515,7 @@ IN_CORE = (
     # --- documents and addresses -----------------------------------------------------------
     Mutant(
         "check the first address alone",
-        "core/ingestion/web/pinned.py",
+        "core/ingestion/sources/pinned.py",
         "        for address in addresses:\n            if not (is_public",
         "        for address in addresses[:1]:\n            if not (is_public",
         "no document is fetched from inside",
@@ -525,7 +523,7 @@ IN_CORE = (
     ),
     Mutant(
         "look the host up again to connect",
-        "core/ingestion/web/pinned.py",
+        "core/ingestion/sources/pinned.py",
         "            target.url.copy_with(host=str(address)),\n",
         "            target.url,\n",
         "what is checked is what is connected to",
@@ -533,7 +531,7 @@ IN_CORE = (
     ),
     Mutant(
         "obey the proxies of the environment",
-        "core/ingestion/web/pinned.py",
+        "core/ingestion/sources/pinned.py",
         "httpx.AsyncHTTPTransport(trust_env=False)",
         'httpx.AsyncHTTPTransport(proxy=__import__("os").environ.get("HTTP_PROXY"))',
         "no proxy leads elsewhere",
@@ -541,7 +539,7 @@ IN_CORE = (
     ),
     Mutant(
         "follow from https to http",
-        "core/ingestion/web/targets.py",
+        "core/ingestion/sources/pinned.py",
         'if self.url.scheme == "https" and target.url.scheme == "http":',
         "if False:",
         "a redirect takes no encryption away",
@@ -549,7 +547,7 @@ IN_CORE = (
     ),
     Mutant(
         "take a shared address for public",
-        "core/ingestion/web/addresses.py",
+        "core/ingestion/sources/pinned.py",
         "    return address.is_global and not address.is_multicast\n",
         "    return not address.is_loopback\n",
         "private networks are not public",
@@ -560,7 +558,7 @@ IN_CORE = (
     ),
     Mutant(
         "give the parser our environment",
-        "core/ingestion/sandbox/parser_process.py",
+        "core/ingestion/sandbox/sandbox.py",
         "                env=_environment(),\n",
         "                env={**os.environ, **_environment()},\n",
         "a parser sees no secrets",
@@ -584,7 +582,7 @@ IN_CORE = (
     ),
     Mutant(
         "include hidden files",
-        "core/ingestion/sandbox/confinement.py",
+        "core/ingestion/sandbox/child.py",
         '    return not any(part.startswith(".") for part in real.relative_to(root).parts)\n',
         "    return True\n",
         "a page includes no hidden file",
@@ -592,7 +590,7 @@ IN_CORE = (
     ),
     Mutant(
         "read what a page hides",
-        "core/ingestion/formats/html/visibility.py",
+        "core/ingestion/formats/html_elements.py",
         '"hidden" in attributes or _takes_no_space(style)',
         "_takes_no_space(style)",
         "hidden text is not part of a book",
@@ -622,7 +620,7 @@ IN_CORE = (
     ),
     Mutant(
         "trust any certificate of a Qdrant server",
-        "core/index/server/qdrant_connection.py",
+        "core/index/qdrant.py",
         "                verify=verified,",
         "                verify=False,",
         "a key is sent to nobody but the server",
@@ -651,7 +649,7 @@ IN_CORE = (
     ),
     Mutant(
         "let an earlier edit overtake a later one",
-        "core/inbox/claiming.py",
+        "core/storage/inbox/claiming.py",
         "and_(_place(row) > _place(own), row.accepted_at >= own.accepted_at)",
         "row.key != own.key",
         "the turn of an edit is the one that stays",

@@ -5,11 +5,10 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.intake.acceptor import Acceptor
-from adapters.intake.unreadable import Unreadable
-from adapters.slack.gateway import events
-from adapters.slack.gateway.events import Events
-from core.telemetry.metering import NO_METER
+from adapters.chat.acceptor import Acceptor, Unreadable
+from adapters.slack import events
+from adapters.slack.events import Events
+from core.domain.telemetry import NO_METER
 
 NOTHING: Any = None
 

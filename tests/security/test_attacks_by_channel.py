@@ -15,29 +15,28 @@ from uuid import UUID
 
 import pytest
 
-from adapters.discord.replies import outbound as discord
-from adapters.discord.replies.evidence import evidence as cards
-from adapters.slack.markup.text import markdown_escaped
-from adapters.slack.replies import outbound as slack
-from adapters.slack.replies.blocks import blocks, fallback
-from adapters.slack.replies.evidence import evidence
+from adapters.discord import outbound as discord
+from adapters.discord.outbound import evidence as cards
+from adapters.slack import outbound as slack
+from adapters.slack.mrkdwn import markdown_escaped
+from adapters.slack.outbound import blocks_of_post, fallback
+from adapters.slack.reply import evidence
 from core.answering.agent import Agent
-from core.generation.base import Claim, ClaimKind, DraftPart, GenerationTask, QuotedWords
-from core.generation.extractive import ExtractiveGenerator
-from core.models import AgentConfiguration, AgentRequest, AgentResponse, Course, Outcome
+from core.answering.writers.base import Claim, ClaimKind, DraftPart, GenerationTask, QuotedWords
+from core.answering.writers.extractive import ExtractiveGenerator
+from core.domain import AgentConfiguration, AgentRequest, AgentResponse, Course, Outcome
+from core.domain.sentences import sentences
 from core.retrieval.retriever import Retriever
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.budgets import Prices, TokenBudgets, TokenLimits
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
-from core.text.sentences import sentences
+from core.storage.sessions import SessionStore
 from tests.answered import understood_on_slack
 from tests.attacks import attack_texts
 from tests.books import COVERED, LIGHTHOUSE
 from tests.embedding import HashingEmbedder
 from tests.library import open_library
 from tests.samples import chunk, request, response
-from tests.unit.adapters.markdown.discord_client import raw_pings, seen
+from tests.unit.adapters.chat.discord_client import raw_pings, seen
 
 pytestmark = pytest.mark.costly
 
@@ -126,7 +125,7 @@ def discord_growing(answer: AgentResponse, attack: str) -> Texts:
 
 def _slack(posts: Sequence[slack.Post]) -> Texts:
     for post in posts:
-        yield from (fallback(post), *understood_on_slack(blocks(post)))
+        yield from (fallback(post), *understood_on_slack(blocks_of_post(post)))
 
 
 def slack_thread(answer: AgentResponse, attack: str) -> Texts:

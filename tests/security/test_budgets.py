@@ -8,17 +8,16 @@ from uuid import uuid4
 import pytest
 
 from core.answering.agent import Agent
-from core.errors import GenerationError, StoreError
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, QuotedWords
-from core.generation.extractive import ExtractiveGenerator
-from core.i18n import text
-from core.models import AgentConfiguration, AgentRequest
+from core.answering.writers.base import Claim, DraftPart, GenerationTask, ModelCall, QuotedWords
+from core.answering.writers.extractive import ExtractiveGenerator
+from core.domain import AgentConfiguration, AgentRequest
+from core.domain.errors import GenerationError, StoreError
+from core.domain.i18n import text
+from core.domain.sentences import sentences
 from core.retrieval.retriever import Retriever
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits
+from core.storage.budgets import Prices, Scope, TokenBudgets, TokenLimits
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
-from core.text.sentences import sentences
+from core.storage.sessions import SessionStore
 from tests.books import COVERED, LIGHTHOUSE
 from tests.embedding import HashingEmbedder
 from tests.library import COURSE, Library, open_library

@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from adapters.features.answer_actions import AnswerActions, Clicker, Declined
+from adapters.actions.answers import AnswerActions, Clicker, Declined
 from bot.database import upgrade
-from core.access.tenants import Tenant
-from core.i18n import text
-from core.inbox.base import Posted
-from core.inbox.store import Inbox
-from core.models import AgentRequest
+from core.domain import AgentRequest
+from core.domain.i18n import text
+from core.storage.access import Tenant
 from core.storage.database import create_engine
-from core.storage.feedback import Feedback
-from core.storage.sessions.store import SessionStore
+from core.storage.inbox.base import Posted
+from core.storage.inbox.store import Inbox
+from core.storage.sessions import Feedback, SessionStore
 from tests.contracts.test_front_desk import LEASE, Reception, incoming
 from tests.samples import response_to
 

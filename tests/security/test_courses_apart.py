@@ -17,16 +17,13 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.access.location import Location
-from adapters.intake.front_desk import FrontDesk
-from core.access.tenants import Tenant
+from adapters.chat.access import Location
+from adapters.chat.front_desk import FrontDesk
 from core.answering.agent import Agent
-from core.errors import UnknownSection
-from core.generation.base import Claim, ClaimKind, DraftPart, GenerationTask, QuotedWords
-from core.generation.claims.prompt import render_prompt
-from core.generation.extractive import ExtractiveGenerator
-from core.index.embedded.edge import EdgeIndex
-from core.models import (
+from core.answering.writers.base import Claim, ClaimKind, DraftPart, GenerationTask, QuotedWords
+from core.answering.writers.extractive import ExtractiveGenerator
+from core.answering.writers.prompt import render_prompt
+from core.domain import (
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
@@ -35,14 +32,15 @@ from core.models import (
     UserContext,
     session_id_for,
 )
+from core.domain.errors import UnknownSection
+from core.domain.sentences import sentences
+from core.index.edge import EdgeIndex
 from core.retrieval.retriever import Retriever
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import TokenBudgets, TokenLimits
-from core.storage.channels.rules import Rules
-from core.storage.channels.store import Place
+from core.storage.access import Tenant
+from core.storage.budgets import Prices, TokenBudgets, TokenLimits
+from core.storage.channels import Place, Rules
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
-from core.text.sentences import sentences
+from core.storage.sessions import SessionStore
 from tests.contracts.test_front_desk import Reception
 from tests.embedding import HashingEmbedder
 from tests.library import Library, open_library

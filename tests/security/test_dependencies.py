@@ -11,7 +11,7 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from core.embeddings.graph import WEIGHTS_SHA256
+from core.providers.embeddings.graph import WEIGHTS_SHA256
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ("build", "runtime", "model", "dev", "audit")

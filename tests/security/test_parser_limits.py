@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.sandbox import parser_process
-from core.ingestion.sandbox.confinement import ADDRESS_SPACE_BYTES
+from core.ingestion.sandbox import sandbox as parser_process
+from core.ingestion.sandbox.child import ADDRESS_SPACE_BYTES
 from core.ingestion.sandbox.messages import ParseJob
 from core.ingestion.sandbox.sandbox import Sandbox
 

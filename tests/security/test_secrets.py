@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.keyring.key_files import kept_key
-from bot.keyring.sealing import Pseudonyms, Sealer
-from bot.platforms.slack import SlackSettings
-from core.errors import ConfigurationError, StoreError
+from bot.keys import Pseudonyms, Sealer, kept_key
+from bot.platforms import SlackSettings
+from core.domain.errors import ConfigurationError, StoreError
 
 TOKEN = "xoxb-a-token-that-nobody-may-see"
 

@@ -12,15 +12,14 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.discord.api import rest as discord_rest
-from adapters.discord.gateway.client import Client
-from adapters.discord.replies import ephemeral
-from adapters.discord.replies.outbound import placeholder, sentence
-from adapters.slack.api import rest as slack_rest
-from adapters.slack.api.budget import Budget
-from adapters.slack.api.client import SlackClient
-from adapters.slack.installs.workspaces import Workspace
-from adapters.slack.replies.outbound import sentence as slack_sentence
+from adapters.discord import notices as ephemeral
+from adapters.discord import rest as discord_rest
+from adapters.discord.client import Client
+from adapters.discord.outbound import placeholder, sentence
+from adapters.slack import rest as slack_rest
+from adapters.slack.client import Budget, SlackClient
+from adapters.slack.installations import Workspace
+from adapters.slack.outbound import sentence as slack_sentence
 
 NOBODY: Mapping[str, Any] = {"parse": []}
 NO_PREVIEW = discord.MessageFlags(suppress_embeds=True).value

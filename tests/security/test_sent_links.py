@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from adapters.discord.replies import outbound as discord
-from adapters.discord.replies.evidence import evidence as cards
-from adapters.slack.markup.text import markdown_escaped
-from adapters.slack.replies import outbound as slack
-from adapters.slack.replies.blocks import blocks, fallback
-from adapters.slack.replies.evidence import evidence
-from core.markdown.code import code_in, without_code
-from core.models import AgentResponse, Outcome, ResponseState
+from adapters.discord import outbound as discord
+from adapters.discord.outbound import evidence as cards
+from adapters.slack import outbound as slack
+from adapters.slack.mrkdwn import markdown_escaped
+from adapters.slack.outbound import blocks_of_post, fallback
+from adapters.slack.reply import evidence
+from core.domain import AgentResponse, Outcome, ResponseState
+from core.domain.markdown import code_in, without_code
 from tests.answered import prose_on_slack
 from tests.attacks import attack_texts
 from tests.samples import URL, chunk, request, response
@@ -69,7 +69,7 @@ def sent_to_slack(text: str) -> Iterator[str]:
         for block in evidence(found):
             yield from shown_as_it_is(block)
     for post in posts:
-        yield from (fallback(post), *prose_on_slack(blocks(post)))
+        yield from (fallback(post), *prose_on_slack(blocks_of_post(post)))
     yield markdown_escaped(slack.settled(text, asked=f".{text}"), escape_code=False)
     yield slack.task(text)
 

@@ -11,8 +11,8 @@ from typing import Protocol
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.inbox.rows import InboxRow, is_waiting
 from core.storage.database import create_engine, reading
+from core.storage.inbox.rows import InboxRow, is_waiting
 from tests.chaos.templates import STAND_INS, Template, Templates, make_models
 from tests.postgres import PostgresServer, postgres_server
 from tests.wire.slack import Limits

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreError
-from core.inbox.base import State
-from core.inbox.rows import InboxRow
+from core.domain.errors import StoreError
 from core.storage.database import reading
+from core.storage.inbox.base import State
+from core.storage.inbox.rows import InboxRow
 from tests.chaos.history import Asked
 from tests.chaos.people import Away, People
 from tests.chaos.plan import talks

@@ -20,10 +20,10 @@ import psutil
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import RateLimited
-from core.inbox.limits import IntakeLimits, minute_of
-from core.inbox.rows import InboxRow
+from core.domain.errors import RateLimited
 from core.storage.database import reading
+from core.storage.inbox.base import IntakeLimits, minute_of
+from core.storage.inbox.rows import InboxRow
 from tests.soak.bots import POSTGRESQL, SQLITE, on_each
 from tests.soak.people import PATIENCE, Asked, People
 from tests.wire import slack

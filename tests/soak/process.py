@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from bot import runner
 from bot.cli import main
-from bot.process import runner
 from bot.settings import Settings
 
 NOTE = Path("tasks")

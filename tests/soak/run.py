@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.models import Outcome
+from core.domain import Outcome
 from core.storage.database import create_engine, reading
-from core.storage.sessions.rows import TurnRow
+from core.storage.sessions import TurnRow
 from tests.chaos.fleet import ON_DISCORD, ON_SLACK
 from tests.chaos.ground import a_ground
 from tests.chaos.people import until

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.grounding.judge import JudgedClaim
+from core.answering.grounding.judge import JudgedClaim
 from tests.bench.judge.__main__ import Known, mark_of
 from tests.bench.judge.claims import LABELS, OWN, LabelledClaim, digest, read_claims
 from tests.bench.judge.figures import Judged, Share, as_json, summary

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.evaluation.questions import GoldQuestion
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.writing import compared
 from tests.bench.writing.compared import Key, Read, pair_of, report, together
 from tests.bench.writing.replayed import (

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.evaluation.questions import GoldQuestion
 from core.retrieval.retrieval import passage_alone
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.asked import Asked
 from tests.bench.reading import fitting, labels
 from tests.bench.reading.drawing import Key, add, digest_of, read_keys

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from core.generation.base import ClaimKind
-from core.generation.claims.reader import AnswerReader
-from core.generation.claims.sentences import Numbering
-from core.grounding.certain import Flaw
-from core.grounding.judge import JudgedClaim, Setting
+from core.answering.grounding.certain import Flaw
+from core.answering.grounding.judge import JudgedClaim, Setting
+from core.answering.writers.base import ClaimKind
+from core.answering.writers.prompt import Numbering
+from core.answering.writers.reader import AnswerReader
 from tests.bench.replies.figures import NO_ITEM, fates_of
 from tests.bench.replies.frozen import CHANGES, falsehoods, questions, replies
 from tests.bench.replies.scripted import Memory, RememberingJudge, YesModel

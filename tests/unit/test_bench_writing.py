@@ -6,11 +6,18 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from core.errors import GenerationError
-from core.evaluation.questions import GoldQuestion
-from core.generation.base import Claim, ClaimKind, DraftPart, GenerationTask, ModelCall, NotCovered
-from core.models import Outcome
+from core.answering.writers.base import (
+    Claim,
+    ClaimKind,
+    DraftPart,
+    GenerationTask,
+    ModelCall,
+    NotCovered,
+)
+from core.domain import Outcome
+from core.domain.errors import GenerationError
 from core.retrieval.evidence import Excerpt
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.writing.__main__ import Written, report
 from tests.bench.writing.evidence import held
 from tests.bench.writing.recorded import Draft, RecordedGenerator

@@ -12,10 +12,10 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from bot.health.metrics import PrometheusMeter
-from bot.platforms.slack import SlackSettings
+from bot.health import PrometheusMeter
+from bot.platforms import SlackSettings
 from bot.settings import Settings, setting_names
-from core.telemetry.metering import COUNTED, TIMED
+from core.domain.telemetry import COUNTED, TIMED
 
 _VERSIONS = ("1.35", "1.36", "1.37")
 ROOT = Path(__file__).parents[2]

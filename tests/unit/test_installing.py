@@ -11,7 +11,7 @@ import pytest
 from docx import Document
 from pptx import Presentation
 
-from bot.providers.offline_model import installed_model
+from bot.embedders import installed_model
 from tests.command_line import ROOT
 from tests.installation import build_wheel, install_wheel, memory_of_an_answer, size
 from tests.unit.core.ingestion.pdfs import lines, pdf

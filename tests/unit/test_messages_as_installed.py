@@ -8,7 +8,7 @@ from pathlib import Path
 import polib
 import pytest
 
-from bot.handbook import handbook_folder
+from bot.wiring import handbook_folder
 from tests.command_line import ROOT, CommandLine
 
 _PACKAGES = ("bot", "adapters", "core", "migrations")

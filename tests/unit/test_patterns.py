@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from core.models import MAX_QUESTION
+from core.domain import MAX_QUESTION
 from tests.command_line import ROOT
 from tests.patterns import OutOfPatienceError, at_most, hostile_to, patterns_of, uses_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.sentences import OUTSIDE, ids_in, modules, sentences_in
-from tests.unit.core.i18n.test_catalogues import messages
+from tests.unit.core.domain.test_catalogues import messages
 
 PLANTED = [
     'async def f(): await tell(interaction, "I have no answer for you.")',
@@ -32,7 +32,7 @@ PASSED = [
 """Lines of code with nothing that a user would read."""
 
 
-ELSEWHERE = ("core/i18n/", "adapters/discord/commands/translator.py")
+ELSEWHERE = ("core/domain/i18n.py", "adapters/discord/commands.py")
 """What passes on ids that others name."""
 
 
@@ -42,7 +42,7 @@ def used(*rooms: str) -> dict[str | None, str]:
         name: f"{path}:{line}"
         for path, source in modules(*rooms)
         for line, name in ids_in(source)
-        if path == "core/i18n/dates.py" or not path.startswith(ELSEWHERE)
+        if path == "core/domain/i18n.py" or not path.startswith(ELSEWHERE)
     }
 
 
@@ -54,7 +54,7 @@ def test_no_sentence_for_a_user_stands_in_the_code() -> None:
         if not path.startswith(tuple(OUTSIDE))
         for line, said in sentences_in(source)
     ]
-    assert not found, "move these into core/i18n/locales:\n" + "\n".join(found)
+    assert not found, "move these into core/domain/locales:\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize("room", OUTSIDE)

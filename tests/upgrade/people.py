@@ -1,6 +1,6 @@
 """The people and places of the two platforms, before the bot is started the first time."""
 
-from adapters.slack.installs.account import EVENTS, SCOPES
+from adapters.slack.oauth import EVENTS, SCOPES
 from tests.upgrade.worlds import Worlds
 from tests.wire import discord, slack
 from tests.wire.slack_bot import COMMANDS

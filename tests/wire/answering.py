@@ -12,7 +12,7 @@ from bot.services import Services
 from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import open_services
 from core.answering.agent import Agent
-from core.models import AgentRequest, Course
+from core.domain import AgentRequest, Course
 from tests.books import write_files
 from tests.wire.gemini_server import GeminiServer
 
@@ -93,7 +93,7 @@ async def open_house(
 
 async def ingest(services: Services, folder: Path, name: str) -> None:
     """Read the files of a course's folder into it."""
-    from core.ingestion.sources.opening import open_sources
+    from core.ingestion.sources.sources import open_sources
 
     course = services.course_file.course(name)
     assert isinstance(course, Course)

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.embeddings.base import SentenceEmbedder
-from core.embeddings.sentences import to_bytes
+from core.domain import EXTRACTIVE, AgentRequest, AgentResponse, Chunk, ContextMode, ThreadMessage
+from core.domain.markdown import without_code
+from core.domain.sentences import Span, sentence_spans, sentences
 from core.index.base import PointId
-from core.ingestion.edition.embedding import embedding_text
-from core.markdown.code import without_code
-from core.models import EXTRACTIVE, AgentRequest, AgentResponse, Chunk, ContextMode, ThreadMessage
-from core.text.sentences import Span, sentence_spans, sentences
+from core.ingestion.embedding import embedding_text
+from core.providers.embeddings.base import SentenceEmbedder, to_bytes
 from tests.attacks import attack_texts
 from tests.books import COVERED
 from tests.wire.answering import FOREIGN_CANARY, SYSTEM_CANARY, House, asking

@@ -15,15 +15,12 @@ from core.providers.base import (
     TimeLimit,
     Tool,
 )
-from core.providers.failures import SettingNames
-from core.providers.gemini.client import GeminiClient
-from core.providers.gemini.wire import GeminiWire
+from core.providers.collected import Wire
+from core.providers.gemini import GeminiClient, GeminiWire
 from core.providers.guarded import GuardedModel
-from core.providers.openai.client import OpenAIClient
-from core.providers.openai.wire import OpenAIWire
-from core.providers.pacing import Timeouts
-from core.providers.retries import RetryPolicy
-from core.providers.wire import Wire
+from core.providers.manner import SettingNames
+from core.providers.openai import OpenAIClient, OpenAIWire
+from core.providers.pacing import RetryPolicy, Timeouts
 from tests.wire import gemini_faults
 from tests.wire.gemini_replies import Reply, ToolCall
 from tests.wire.gemini_server import GeminiServer

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bot.handbook import ingest_handbook
 from bot.settings import Settings
-from bot.wiring import open_services
+from bot.wiring import ingest_handbook, open_services
 from tests.books import LIGHTHOUSE, write_files
 from tests.command_line import shell
 from tests.wire import bot_process

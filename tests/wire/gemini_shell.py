@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from core.models import AgentResponse
+from core.domain import AgentResponse
 from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine, Finished, shell
 from tests.wire.gemini_server import GeminiServer

@@ -8,18 +8,21 @@ from typing import Any
 
 import pytest
 
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, QuotedWords
-from core.generation.model import ModelGenerator
-from core.generation.times import AnswerTimes
-from core.models import RetrievalToolInput
+from core.answering.writers.base import (
+    AnswerTimes,
+    Claim,
+    DraftPart,
+    GenerationTask,
+    ModelCall,
+    Passage,
+    QuotedWords,
+)
+from core.answering.writers.model import ModelGenerator
+from core.domain import RetrievalToolInput
 from core.providers.base import ChatModel
-from core.providers.breaker import CircuitBreaker
-from core.providers.gemini.client import GeminiClient
-from core.providers.gemini.request import ThinkingLevel
-from core.providers.gemini.wire import GeminiWire
+from core.providers.gemini import GeminiClient, GeminiWire, ThinkingLevel
 from core.providers.guarded import GuardedModel
-from core.providers.pacing import Timeouts
-from core.providers.retries import RetryPolicy
+from core.providers.pacing import CircuitBreaker, RetryPolicy, Timeouts
 from tests.samples import chunk
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import answer, claim

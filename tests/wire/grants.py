@@ -7,10 +7,9 @@ from uuid import uuid4
 from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
-from core.storage.catalogue import Catalogue
-from core.storage.catalogue_rows import CourseRow, EditionRow
+from core.storage.access import Tenant
+from core.storage.access_store import AccessStore
+from core.storage.catalogue import Catalogue, CourseRow, EditionRow
 from core.storage.database import create_engine, dispose
 
 FOLLOWS_IN = 2.5

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from adapters.attention.chat_line import Before, ChatLine
-from adapters.attention.deciding import OTHERS, Deciding
-from adapters.attention.intents import Band
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import LocalEmbedder
+from adapters.chat.attention import OTHERS, Deciding
+from adapters.chat.speaking import Band, Before, ChatLine
+from bot.embedders import installed_model
+from core.providers.embeddings.local import LocalEmbedder
 
 _LINES = (
     "do you know the weight of the fog bell of Arden?",

@@ -4,9 +4,9 @@ import sys
 from functools import partial
 from unittest.mock import patch
 
+from bot import process as bot
 from bot.cli import main
-from bot.process import bot
-from bot.process.source_renewal import SourceRenewal
+from bot.periodic import SourceRenewal
 
 _EVERY = 0.2
 

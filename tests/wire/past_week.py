@@ -5,14 +5,12 @@ from pathlib import Path
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
-from core.access.tenants import Tenant
-from core.models import AgentRequest, now
-from core.radar.post import RadarChannel
-from core.radar.store import RadarStore
-from core.radar.weeks import before, bounds, last_complete
+from core.domain import AgentRequest, now
+from core.storage.access import Tenant
 from core.storage.database import create_engine
-from core.storage.feedback import Feedback, Vote
-from core.storage.sessions.store import SessionStore
+from core.storage.sessions import Feedback, SessionStore, Vote
+from core.teaching.radar import before, bounds, last_complete
+from core.teaching.radar_store import RadarChannel, RadarStore
 from tests.inbox import answered_in
 from tests.samples import chunk, response_to
 from tests.samples import citation as cited

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.text.characters import visible
-from core.text.sentences import sentences
+from core.domain.sentences import sentences, visible
 from tests.wire.gemini_prompts import Prompt
 
 _IMPERATIVE = re.compile(

@@ -9,8 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from adapters.slack.installs.account import EVENTS, SCOPES
-from core.i18n import text
+from adapters.slack.oauth import EVENTS, SCOPES
+from core.domain.i18n import text
 from tests.wire import bot_process
 from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.slack import (

@@ -56,12 +56,15 @@ def test_every_file_and_folder_that_is_named_exists() -> None:
 
 def test_the_drawing_names_rooms_that_there_are() -> None:
     drawing = PAGE.partition("```text\n")[2].partition("```")[0]
-    for room in ("discord", "slack", "intake", "attention", "access", "delivery"):
-        assert room in drawing
+    for room in ("discord", "slack", "chat", "chat/delivery"):
+        assert room.rpartition("/")[2] in drawing
         assert (ROOT / "adapters" / room).is_dir()
-    for room in ("inbox", "answering", "storage/sessions", "retrieval", "generation", "grounding"):
+    for room in ("storage/inbox", "answering", "retrieval", "index"):
         assert room in drawing
         assert (ROOT / "core" / room).is_dir()
+    for room in ("writers", "grounding"):
+        assert room in drawing
+        assert (ROOT / "core" / "answering" / room).is_dir()
 
 
 @pytest.mark.costly

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models import EXTRACTIVE, AgentResponse, Outcome
+from core.domain import EXTRACTIVE, AgentResponse, Outcome
 from tests.attacks import attack_texts, benign_questions
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import FOREIGN_CANARY, SYSTEM_CANARY, House, asking, open_house

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.providers.marks import FILE
+from bot.embedders import FILE
 from bot.settings import Settings
 from bot.wiring import open_services
-from core.grounding.judge import JudgedClaim, Setting
-from core.models import RetrievalToolOutput
+from core.answering.grounding.judge import JudgedClaim, Setting
+from core.domain import RetrievalToolOutput
 from tests.command_line import CommandLine, Finished, shell
 from tests.wire.gemini_shell import describing, finished_here
 from tests.wire.openai_calls import OpenAICall

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import ConfigurationError, GenerationError
+from core.domain.errors import ConfigurationError, GenerationError
 from core.providers.base import ChatMessage, Deadline, Finish, OutputForm, ToolResult
-from core.providers.failures import ProviderFailure
+from core.providers.manner import ProviderFailure
 from tests.wire.chat_stations import (
     PATIENT,
     QUESTION,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from core.markdown.code import code_in
-from core.models import AgentResponse, Outcome
+from core.domain import AgentResponse, Outcome
+from core.domain.markdown import code_in
 from tests.answered import code_on_slack, discord_messages, slack_blocks, slack_calls, terminal
-from tests.unit.adapters.markdown.discord_client import code_shown
+from tests.unit.adapters.chat.discord_client import code_shown
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_server import GeminiServer
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.features.about import ABOUT_COMMANDS
+from adapters.actions.about import ABOUT_COMMANDS
 from tests.books import COVERED, COVERED_FACT
 from tests.wire import discord_bot, slack_bot
 from tests.wire.bot_process import PATIENCE

@@ -8,8 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from core import i18n
-from core.models import AgentResponse, ContextMode, Outcome
+from core.domain import AgentResponse, ContextMode, Outcome, i18n
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall

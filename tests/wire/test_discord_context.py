@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core.i18n import text
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import ChannelType, Message

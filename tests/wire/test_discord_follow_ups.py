@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Duplicate, Interaction, Message, Permission, User
 from tests.wire.discord.interactions import Callback

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from bot.keyring.sealing import Pseudonyms
+from bot.keys import Pseudonyms
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Behind, Channel, Permission, Slow, User

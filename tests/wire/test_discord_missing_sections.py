@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Message, User
 from tests.wire.discord_bot import Trial, a_trial, button, labels

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
+from core.storage.access import Tenant
+from core.storage.access_store import AccessStore
 from core.storage.database import create_engine, dispose
 from tests.books import COVERED, COVERED_FACT
 from tests.wire import past_week

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.books import UNCOVERED
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Interaction, Message, User

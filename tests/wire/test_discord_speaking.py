@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.discord.reactions import OFFER, THANKS
-from core.i18n import text
+from adapters.discord.notices import OFFER, THANKS
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import NO_WAIT
 from tests.wire.discord import Channel, Message, Permission, User

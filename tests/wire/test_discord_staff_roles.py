@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core.i18n import text
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord import Channel, ChannelType, Permission, User
 from tests.wire.discord.entities import Role

@@ -9,10 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from core import i18n
-from core.answering.events import TextDelta, TextWithdrawn
-from core.models import EXTRACTIVE, AgentResponse, ContextMode, Outcome
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.answering.context import TextDelta, TextWithdrawn
+from core.domain import EXTRACTIVE, AgentResponse, ContextMode, Outcome, i18n
+from core.storage.budgets import TokenBudgets, TokenLimits
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
 from tests.wire.answering import SYSTEM_CANARY, House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.i18n import text
-from core.models import Outcome
+from core.domain import Outcome
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine, Finished, shell
 from tests.wire.gemini_faults import UNAVAILABLE

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.i18n import text
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine, shell
 from tests.wire.gemini_faults import UNAVAILABLE

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.embeddings.gemini import GeminiEmbedder
-from core.errors import EmbeddingError
-from core.providers.gemini.client import GeminiClient
-from core.providers.retries import RetryPolicy
+from core.domain.errors import EmbeddingError
+from core.providers.embeddings.remote import GeminiEmbedder
+from core.providers.gemini import GeminiClient
+from core.providers.pacing import RetryPolicy
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_calls import GeminiCall, Json
 from tests.wire.gemini_embeddings import embedding_response

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from core.models import EXTRACTIVE, AgentResponse, Outcome
+from core.domain import EXTRACTIVE, AgentResponse, Outcome
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
 from tests.wire.floods import LONGEST_SLICE, Slices, nested, places, replaced
@@ -234,9 +234,9 @@ async def test_an_odd_value_anywhere_in_a_reply_ends_in_an_answer(
 
 @pytest.mark.parametrize("odd", [*ODD, [nested(200)], [{"values": [1e999]}]], ids=str)
 async def test_an_odd_reply_to_an_embedding_ends_in_a_sentence(raw: RawGemini, odd: Any) -> None:
-    from core.embeddings.gemini import GeminiEmbedder
-    from core.errors import EmbeddingError
-    from core.providers.gemini.client import GeminiClient
+    from core.domain.errors import EmbeddingError
+    from core.providers.embeddings.remote import GeminiEmbedder
+    from core.providers.gemini import GeminiClient
 
     client = GeminiClient("test-key", base_url=raw.url)
     raw.body = [json.dumps({"embeddings": odd}).encode()]
@@ -249,9 +249,9 @@ async def test_an_odd_reply_to_an_embedding_ends_in_a_sentence(raw: RawGemini, o
 async def test_odd_vectors_do_not_hold_up_the_loop(
     raw: RawGemini, value: bytes, slices: Slices
 ) -> None:
-    from core.embeddings.gemini import GeminiEmbedder
-    from core.errors import EmbeddingError
-    from core.providers.gemini.client import GeminiClient
+    from core.domain.errors import EmbeddingError
+    from core.providers.embeddings.remote import GeminiEmbedder
+    from core.providers.gemini import GeminiClient
 
     client = GeminiClient("test-key", base_url=raw.url)
     embedder = GeminiEmbedder(client, dimensions=3)
@@ -266,9 +266,9 @@ async def test_odd_vectors_do_not_hold_up_the_loop(
 
 
 async def test_vectors_without_end_end_in_a_sentence(raw: RawGemini) -> None:
-    from core.embeddings.gemini import GeminiEmbedder
-    from core.errors import EmbeddingError
-    from core.providers.gemini.client import GeminiClient
+    from core.domain.errors import EmbeddingError
+    from core.providers.embeddings.remote import GeminiEmbedder
+    from core.providers.gemini import GeminiClient
 
     client = GeminiClient("test-key", base_url=raw.url)
     raw.body = itertools.chain([b'{"embeddings":[{"values":['], itertools.repeat(b"0.25," * 9_000))

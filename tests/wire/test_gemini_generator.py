@@ -12,13 +12,11 @@ from types import AsyncGeneratorType
 
 import pytest
 
-from core.errors import GenerationError
-from core.generation.base import Claim, NotCovered
-from core.generation.claims.schema import ANSWER as ANSWER_FORM
-from core.generation.times import AnswerTimes
-from core.models import AnswerLength
-from core.providers.breaker import CircuitBreaker
-from core.providers.pacing import Timeouts
+from core.answering.writers.base import AnswerTimes, Claim, NotCovered
+from core.answering.writers.prompt import ANSWER as ANSWER_FORM
+from core.domain import AnswerLength
+from core.domain.errors import GenerationError
+from core.providers.pacing import CircuitBreaker, Timeouts
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
@@ -204,7 +202,7 @@ async def test_a_question_that_is_too_dear_is_not_asked(gemini: GeminiServer) ->
 async def test_a_model_that_keeps_failing_is_left_alone(
     gemini: GeminiServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "core.providers.breaker")
+    caplog.set_level(logging.INFO, "core.providers.pacing")
     gemini.fail(faults.UNAUTHENTICATED, times=5)
     now = [0.0]
     other = replace(TASK, model="gemini-3.5-flash-lite")
@@ -221,7 +219,7 @@ async def test_a_model_that_keeps_failing_is_left_alone(
         now[0] += 30
         assert claims(await parts_of(generator.generate(TASK))) == CLAIMS
         assert claims(await parts_of(generator.generate(TASK))) == CLAIMS
-    told = [r.getMessage() for r in caplog.records if r.name == "core.providers.breaker"]
+    told = [r.getMessage() for r in caplog.records if r.name == "core.providers.pacing"]
     assert "failed 5 times in a row" in told[0]
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import GenerationError
-from core.generation.base import CutShort, DraftPart
+from core.answering.writers.base import CutShort, DraftPart
+from core.domain.errors import GenerationError
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_failures import Fault
 from tests.wire.gemini_server import GeminiServer

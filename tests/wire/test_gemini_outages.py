@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from core import i18n
-from core.answering.events import AgentEvent, TextDelta, TextWithdrawn
-from core.models import AgentResponse, Outcome
+from core.answering.context import AgentEvent, TextDelta, TextWithdrawn
+from core.domain import AgentResponse, Outcome, i18n
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE
 from tests.wire import gemini_faults as faults
 from tests.wire.answering import asking, open_house

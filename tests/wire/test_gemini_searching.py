@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import GenerationError, UnknownSection
-from core.generation.base import (
+from core.answering.writers.base import (
     Claim,
     CutShort,
     DraftPart,
@@ -17,7 +16,8 @@ from core.generation.base import (
     Passage,
     QuotedWords,
 )
-from core.models import RetrievalToolInput, RetrievedChunk
+from core.domain import RetrievalToolInput, RetrievedChunk
+from core.domain.errors import GenerationError, UnknownSection
 from tests.samples import chunk
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_replies import Reply, ToolCall

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core import i18n
+from core.domain import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine
 from tests.wire.gemini_calls import GeminiCall

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.i18n import Message
+from core.domain.i18n import Message
 from tests.wire import discord_bot, slack_bot
 from tests.wire.discord import Channel, Guild, Permission
 from tests.wire.slack import ServerError

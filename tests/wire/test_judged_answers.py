@@ -13,8 +13,7 @@ import pytest
 
 from bot.settings import Settings
 from bot.wiring import open_services
-from core import i18n
-from core.models import EXTRACTIVE, AgentResponse, Outcome
+from core.domain import EXTRACTIVE, AgentResponse, Outcome, i18n
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import JUDGE, House, asking, open_house, secrets
 from tests.wire.gemini_calls import GeminiCall

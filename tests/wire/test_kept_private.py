@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.i18n import text
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire import discord_bot, slack_bot
 from tests.wire.bot_process import PATIENCE

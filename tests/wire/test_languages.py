@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.i18n import text, use_locale
+from core.domain.i18n import text, use_locale
 from tests.books import COVERED, COVERED_FACT, UNCOVERED
 from tests.wire.discord import Interaction
 from tests.wire.discord_bot import a_trial as a_discord_trial

@@ -9,12 +9,18 @@ from typing import cast
 
 import pytest
 
-from core.grounding.judge import Judge, JudgedClaim, Setting, yes_over_no
-from core.providers.base import ChatEnd, ChatMessage, ChatModel, ChatRequest, Finish, TimeLimit
+from core.answering.grounding.judge import Judge, JudgedClaim, Setting, yes_over_no
+from core.providers.base import (
+    ChatEnd,
+    ChatMessage,
+    ChatModel,
+    ChatRequest,
+    Finish,
+    Speed,
+    TimeLimit,
+)
 from core.providers.guarded import GuardedModel
-from core.providers.openai.client import OpenAIClient
-from core.providers.openai.wire import OpenAIWire
-from core.providers.speed import Speed
+from core.providers.openai import OpenAIClient, OpenAIWire
 from tests.wire.chat_stations import NAMES
 from tests.wire.openai_calls import OpenAICall
 from tests.wire.openai_faults import FAULTS

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from adapters.slack.installs.account import EVENTS, SCOPES
+from adapters.slack.oauth import EVENTS, SCOPES
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine
 from tests.wire import discord_bot, slack_bot

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from core import i18n
-from core.generation.claims.prompt import smallest_context
-from core.models import AgentResponse, Outcome
+from core.answering.writers.prompt import smallest_context
+from core.domain import AgentResponse, Outcome, i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import ROOT, CommandLine, Finished
 from tests.wire.gemini_calls import GeminiCall

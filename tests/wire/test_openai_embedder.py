@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.embeddings.openai import OpenAIEmbedder
-from core.errors import EmbeddingError
-from core.providers.openai.client import OpenAIClient
-from core.providers.retries import RetryPolicy
+from core.domain.errors import EmbeddingError
+from core.providers.embeddings.remote import OpenAIEmbedder
+from core.providers.openai import OpenAIClient
+from core.providers.pacing import RetryPolicy
 from tests.wire.chat_stations import NAMES, chain
 from tests.wire.openai_server import EMBEDDING_MODEL, OpenAIServer
 from tests.wire.raw_gemini import raw_gemini

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from core.providers.base import ChatEnd, Deadline
-from core.providers.failures import ProviderFailure
 from core.providers.guarded import GuardedModel
-from core.providers.openai.client import OpenAIClient
-from core.providers.openai.wire import OpenAIWire
-from core.providers.pacing import Timeouts
-from core.providers.retries import RetryPolicy
+from core.providers.manner import ProviderFailure
+from core.providers.openai import OpenAIClient, OpenAIWire
+from core.providers.pacing import RetryPolicy, Timeouts
 from tests.wire.chat_stations import NAMES, PATIENT, SEARCH, Heard, asking, hear
 from tests.wire.floods import LONGEST_SLICE, Slices, nested, places, replaced
 from tests.wire.openai_server import chunk, event

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from core.errors import VectorIndexError
+from core.domain.errors import VectorIndexError
 from tests.books import write_files
 from tests.chaos.book import COURSE, COURSE_FILE, book, name_of, names_in, question_about
 from tests.chaos.ground import through

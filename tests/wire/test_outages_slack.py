@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from adapters.slack.installs.account import EVENTS, SCOPES
+from adapters.slack.oauth import EVENTS, SCOPES
 from tests.books import COVERED, COVERED_FACT
 from tests.chaos.ground import through
 from tests.chaos.proxy import Proxy

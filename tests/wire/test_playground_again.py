@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
-from core.errors import ConfigurationError
+from core.domain.errors import ConfigurationError
+from core.storage.access import Tenant
+from core.storage.access_store import AccessStore
 from core.storage.database import create_engine, dispose
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine, copy_tree, the_operators_own

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.index.server.qdrant import QdrantIndex
-from core.index.server.qdrant_connection import connect
-from core.ingestion.sources.opening import open_sources
-from core.models import QuoteStatus, RetrievalToolInput
+from core.domain import QuoteStatus, RetrievalToolInput
+from core.index.qdrant import QdrantIndex, connect
+from core.ingestion.sources.sources import open_sources
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from core.storage.catalogue import Catalogue

@@ -8,10 +8,9 @@ import jsonschema
 import pytest
 from qdrant_client import models
 
-from core.errors import VectorIndexError
+from core.domain.errors import VectorIndexError
 from core.index.base import Part
-from core.index.server.qdrant import QdrantIndex
-from core.index.server.qdrant_connection import connect
+from core.index.qdrant import QdrantIndex, connect
 from tests.contracts.index_points import DIMENSIONS, course, document_id, question
 from tests.wire.qdrant_interface import check, published
 from tests.wire.qdrant_server import Fault, QdrantServer, Recorded

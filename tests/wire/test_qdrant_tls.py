@@ -10,9 +10,8 @@ import pytest
 import pytest_asyncio
 
 from bot.cli.exits import Exit
-from core.errors import ConfigurationError, VectorIndexError
-from core.index.server.qdrant import QdrantIndex
-from core.index.server.qdrant_connection import connect
+from core.domain.errors import ConfigurationError, VectorIndexError
+from core.index.qdrant import QdrantIndex, connect
 from tests.books import write_files
 from tests.chaos.book import COURSE, COURSE_FILE, book, fact_about, name_of, question_about
 from tests.chaos.templates import STAND_INS

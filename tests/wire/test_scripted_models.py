@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from core.generation.base import GenerationTask, Passage
-from core.generation.claims.prompt import Prompt, render_found, render_prompt
-from core.generation.claims.sentences import Numbering
-from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
+from core.answering.writers.base import GenerationTask, Passage
+from core.answering.writers.prompt import Numbering, Prompt, render_found, render_prompt
+from core.domain import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
 from core.providers.base import ChatMessage, ChatRequest
-from core.providers.gemini.request import contents_of
+from core.providers.gemini import contents_of
 from tests.samples import chunk
 from tests.wire.gemini_calls import GeminiCall, Json
 from tests.wire.gemini_prompts import read_prompt

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import NO_WAIT
 from tests.wire.minutes import early_in_a_minute

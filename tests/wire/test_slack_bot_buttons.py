@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from core import i18n
-from core.storage.sessions.rows import FORGOTTEN_USER
+from core.domain import i18n
+from core.storage.sessions import FORGOTTEN_USER
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.discord_bot import FOREIGN_FACT
 from tests.wire.slack import Behind, Channel, Message, ServerError, Slow, User

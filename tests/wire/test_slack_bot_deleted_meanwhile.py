@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core.i18n import text
+from core.domain.i18n import text
 from tests.books import COVERED
 from tests.wire.slack import Channel, Limits, Message, Refused, User
 from tests.wire.slack_bot import Trial, a_trial

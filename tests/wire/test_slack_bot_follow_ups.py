@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.wire.slack import Channel, Duplicate, Message, User
 from tests.wire.slack_bot import Trial, a_trial, elements
 from tests.wire.stored import rows_of

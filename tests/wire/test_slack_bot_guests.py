@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial, elements

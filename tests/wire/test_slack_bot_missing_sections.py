@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial
 from tests.wire.test_slack_bot_sections import sections

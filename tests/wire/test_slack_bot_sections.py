@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.books import UNCOVERED
 from tests.wire.slack import Message, User
 from tests.wire.slack_bot import Trial, a_trial, elements

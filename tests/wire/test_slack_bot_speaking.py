@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.slack.reactions import OFFER, THANKS
-from core.i18n import text
+from adapters.slack.notices import OFFER, THANKS
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import NO_WAIT
 from tests.wire.half_questions import offered_line

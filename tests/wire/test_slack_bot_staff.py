@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from adapters.slack.people import GROUPS_SCOPE
-from core import i18n
+from core.domain import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.pen import Pen, settings_for

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from adapters.slack.replies.blocks import VOTE
-from adapters.slack.staff_views import STAFF_FORM
+from adapters.slack.outbound import VOTE
+from adapters.slack.staff_presses import STAFF_FORM
 from tests.books import COVERED, UNCOVERED
 from tests.wire.bot_process import PATIENCE
 from tests.wire.slack import Channel, Message, User

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core.i18n import text
+from core.domain.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.grants import grant
 from tests.wire.slack_bot import Transport, Trial, a_trial

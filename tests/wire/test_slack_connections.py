@@ -2,8 +2,8 @@
 
 from urllib.parse import urlsplit
 
-from adapters.slack.api.client import ClosedMethods, SlackClient
-from adapters.slack.installs.installations import InstalledClients, OneInstallation
+from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.slack.installations import InstalledClients, OneInstallation
 from tests.chaos.proxy import Proxy
 from tests.wire.slack import Limits, SlackServer
 

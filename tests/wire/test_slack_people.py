@@ -9,21 +9,19 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.api.client import ClosedMethods, SlackClient
+from adapters.slack.adapter import Roles
+from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.inbound import Spot
-from adapters.slack.installs.installations import InstalledClients, OneInstallation
+from adapters.slack.installations import InstalledClients, OneInstallation
+from adapters.slack.outbound import Address
 from adapters.slack.people import GROUPS_SCOPE, People
-from adapters.slack.replies.address import Address
-from adapters.slack.roles import Roles
 from bot.database import upgrade
-from core.access.roster import Roster
-from core.access.staff import NamedStaff, StaffKind
-from core.access.tenants import Tenant
-from core.models import AgentRequest
-from core.storage.channels.rules import Rules
-from core.storage.channels.store import Place
+from core.domain import AgentRequest
+from core.storage.access import NamedStaff, StaffKind, Tenant
+from core.storage.access_store import Roster
+from core.storage.channels import Place, Rules
 from core.storage.database import create_engine
-from core.storage.rate_limit_windows import RateLimitWindows
+from core.storage.leases import RateLimitWindows
 from tests.contracts.test_front_desk import Reception
 from tests.wire.slack import Channel, Limits, RateLimited, ServerError, SlackServer, Slow, User
 

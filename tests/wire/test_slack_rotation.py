@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.slack.api.client import ClosedMethods, SlackClient
-from adapters.slack.installs.installations import InstalledClients, ManyInstallations, who_are_we
+from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.slack.installations import InstalledClients, ManyInstallations, who_are_we
 from bot.database import upgrade
-from bot.keyring.sealing import Sealer
-from core.errors import DeliveryError
-from core.models import now
+from bot.keys import Sealer
+from core.domain import now
+from core.domain.errors import DeliveryError
 from core.storage.database import create_engine
-from core.storage.installations.store import InstallationStore, Installed
+from core.storage.installations import InstallationStore, Installed
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.slack import Installation, Limits, ServerError, SlackServer
 from tests.wire.slack_bot import a_trial

@@ -9,12 +9,11 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
-from adapters.intake.incoming_message import no_locale
-from adapters.intake.unreadable import Unreadable
-from adapters.slack.api.client import SlackClient
-from adapters.slack.gateway.dispatch import Dispatcher
-from adapters.slack.gateway.sockets import Sockets
-from core.telemetry.metering import NO_METER
+from adapters.chat.acceptor import Unreadable
+from adapters.chat.incoming_message import no_locale
+from adapters.slack.client import SlackClient
+from adapters.slack.sockets import Dispatcher, Sockets
+from core.domain.telemetry import NO_METER
 from tests.wire.slack import Limits, SlackServer
 from tests.wire.slack.entities import App
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core import i18n
+from core.domain import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord_bot import FOREIGN_FACT
 from tests.wire.grants import copy_course, grant

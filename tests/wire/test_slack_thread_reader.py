@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.api.client import ClosedMethods, SlackClient
-from adapters.slack.api.lookups import Lookups
-from adapters.slack.installs.installations import InstalledClients, OneInstallation
-from adapters.slack.installs.workspaces import Workspaces
-from adapters.slack.question_surroundings import ThreadReader
-from adapters.slack.replies.address import Address
+from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.slack.installations import InstalledClients, OneInstallation, Workspaces
+from adapters.slack.outbound import Address
+from adapters.slack.rest import Lookups
+from adapters.slack.surroundings import ThreadReader
 from tests.wire.slack import Limits, Message, SlackServer
 
 TEXTS = [f"Message {number} of the thread." for number in range(30)]

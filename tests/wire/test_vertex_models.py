@@ -11,11 +11,10 @@ from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from core.errors import ConfigurationError
+from core.domain.errors import ConfigurationError
 from core.providers.base import Finish
-from core.providers.failures import ProviderFailure, SettingNames
-from core.providers.gemini.client import GeminiClient
-from core.providers.gemini.wire import GeminiWire
+from core.providers.gemini import GeminiClient, GeminiWire
+from core.providers.manner import ProviderFailure, SettingNames
 from tests.wire.chat_stations import SAID, chat_model, hear
 from tests.wire.gemini_exchange import event
 

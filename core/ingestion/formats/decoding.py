@@ -2,8 +2,14 @@
 
 import codecs
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from xml.etree.ElementTree import ParseError
+
+from core.domain.errors import UnsupportedDocument
+from core.ingestion.document import Block, ParsedDocument, document_of
 
 _BYTE_ORDER_MARKS: Sequence[tuple[bytes, str]] = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -139,3 +145,102 @@ def _around_first_high_byte(data: bytes) -> bytes:
     match = re.search(rb"[\x80-\xff]", data)
     start = max(0, match.start() - _SAMPLE_BYTES // 2) if match else 0
     return data[start : start + _SAMPLE_BYTES]
+
+
+_UNSEEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f"  # controls other than tab and newline
+    "\u00ad\u180e\u200b\u2060-\u2064\ufeff\ufff9-\ufffb"  # soft hyphen, zero width, annotations
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction overrides
+    "\ud800-\udfff"  # halves of a surrogate pair
+    "\U000e0000-\U000e0fff"  # tags and the supplementary variation selectors
+    "]+"
+)
+_STRAY_JOINER = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])")
+_LINE_SEPARATOR = re.compile("[\x85\u2028\u2029]")
+
+
+def visible(text: str) -> str:
+    """Return `text` without control, zero-width, direction and tag characters.
+
+    The joiners that Persian, Indic scripts and emoji need stay between two characters
+    outside ASCII; elsewhere they go too.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _STRAY_JOINER.sub("", _UNSEEN.sub("", _LINE_SEPARATOR.sub("\n", text)))
+
+
+def visible_document(document: ParsedDocument) -> ParsedDocument:
+    """Return the document with only visible characters in everything it says."""
+    return document_of(
+        visible(document.title).strip() or None if document.title else None,
+        (_visible_block(block) for block in document.blocks),
+        metadata=_visible_values(document.metadata),
+        warnings=map(visible, document.warnings),
+        left_out=(
+            replace(each, kind=visible(each.kind), where=visible(each.where))
+            for each in document.left_out
+        ),
+    )
+
+
+def _visible_block(block: Block) -> Block:
+    anchor = visible(block.anchor) if block.anchor else None
+    return replace(block, text=visible(block.text), anchor=anchor or None)
+
+
+def _visible_values(metadata: Mapping[str, str]) -> dict[str, str]:
+    return {visible(name): visible(value) for name, value in metadata.items()}
+
+
+MAX_MEMBERS = 5_000
+MAX_UNPACKED_BYTES = 200_000_000
+MAX_RATIO = 200
+_SMALL_BYTES = 1_000_000
+"""A small member may compress well: a blank XML part is mostly repetition."""
+
+
+def check_container(data: bytes) -> None:
+    """Raise `UnsupportedDocument` unless the zip is small, honest and free of DTDs.
+
+    Sizes are those the archive declares; the reading side stops at them, so a part that
+    declares too little is cut off and fails its checksum instead of filling the memory.
+    """
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            members = archive.infolist()
+            check_sizes(members)
+            for member in members:
+                if member.filename.endswith((".xml", ".rels", ".vml")):
+                    _check_prolog(archive, member)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise UnsupportedDocument("is a damaged Office file") from error
+
+
+def check_sizes(members: list[zipfile.ZipInfo]) -> None:
+    """Raise `UnsupportedDocument` where the parts of an archive are too many or too large."""
+    if len(members) > MAX_MEMBERS:
+        raise UnsupportedDocument(f"has more than {MAX_MEMBERS:,} parts")
+    if sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:
+        raise UnsupportedDocument(
+            f"unpacks to more than {MAX_UNPACKED_BYTES // 1_000_000} MB (a zip bomb)"
+        )
+    for member in members:
+        packed = max(member.compress_size, 1)
+        if member.file_size > _SMALL_BYTES and member.file_size > MAX_RATIO * packed:
+            raise UnsupportedDocument(f"has a part packed more than {MAX_RATIO} to 1 (a zip bomb)")
+
+
+def _check_prolog(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Read an XML part up to its first element: a DTD can stand nowhere else."""
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import iterparse
+
+    try:
+        with archive.open(member) as part:
+            next(iter(iterparse(part, events=("start",), forbid_dtd=True)), None)
+    except DefusedXmlException as error:
+        raise UnsupportedDocument("declares XML entities (a DTD), which is refused") from error
+    except ParseError as error:
+        raise UnsupportedDocument("has a part that is not well-formed XML") from error

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, ParseError
 
 from selectolax.lexbor import LexborHTMLParser
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import (
     Block,
     BlockKind,
@@ -20,10 +20,9 @@ from core.ingestion.document import (
     ParsedDocument,
     document_of,
 )
-from core.ingestion.formats.containers import check_sizes
-from core.ingestion.formats.decoding import decode_text
-from core.ingestion.formats.html.blocks import role_of
-from core.ingestion.formats.html.reader import parse_html
+from core.ingestion.formats.decoding import check_sizes, decode_text
+from core.ingestion.formats.html import parse_html
+from core.ingestion.formats.html_blocks import role_of
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"

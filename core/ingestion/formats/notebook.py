@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, Omission, ParsedDocument, document_of
+from core.domain.errors import UnsupportedDocument
+from core.ingestion.document import Block, BlockKind, Omission, ParsedDocument, document_of, fenced
 from core.ingestion.formats.decoding import decode_text
-from core.ingestion.formats.flavours.source_lines import source_lines
-from core.ingestion.formats.html.reader import parse_html
-from core.ingestion.formats.latex.reader import parse_latex
-from core.ingestion.formats.markdown.front_matter import front_matter
-from core.ingestion.formats.markdown.reader import parse_markdown
-from core.ingestion.formats.markup import fenced
+from core.ingestion.formats.html import parse_html
+from core.ingestion.formats.includes import front_matter, source_lines
+from core.ingestion.formats.latex import parse_latex
+from core.ingestion.formats.markdown import parse_markdown
 
 _MAX_OUTPUT_LINES = 20
 _MAX_OUTPUT_CHARACTERS = 2_000

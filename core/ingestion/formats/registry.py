@@ -13,11 +13,10 @@ from importlib import import_module
 from io import BytesIO
 from pathlib import PurePosixPath
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import ParsedDocument
-from core.ingestion.formats.characters import visible_document
-from core.ingestion.formats.decoding import decode_text, looks_like_text
-from core.ingestion.formats.pdf.scans import UNREAD, Scans
+from core.ingestion.formats.decoding import decode_text, looks_like_text, visible_document
+from core.ingestion.formats.scans import UNREAD, Scans
 
 Convert = Callable[[str, bytes], bytes]
 """Has the program pandoc read a text of the format that it calls so, and returns the tree."""
@@ -126,7 +125,7 @@ def _reads(reader: str, *takes: str, text: bool = False) -> Callable[[RawDocumen
     """Return what calls a reader that is imported only then.
 
     Args:
-        reader: its module in this package, and its function: `html.reader:parse_html`.
+        reader: its module in this package, and its function: `html:parse_html`.
         takes: the fields of the raw document that it is given besides the bytes.
         text: whether it is given the decoded text in place of the bytes.
     """
@@ -152,7 +151,7 @@ def by_pandoc(
     called = pandoc or name
 
     def read(raw: RawDocument) -> ParsedDocument:
-        from core.ingestion.formats.pandoc.reader import parse_by_pandoc
+        from core.ingestion.formats.pandoc import parse_by_pandoc
 
         return parse_by_pandoc(raw.data, called, raw.charset, raw.convert)
 
@@ -188,7 +187,7 @@ _NO_TEXTS = (
     *(b"7z\xbc\xaf", b"Rar!", b"\x7fELF", b"BZh"),
 )
 
-_MARKDOWN = _reads("markdown.reader:parse_markdown", "dialect", "read_include", text=True)
+_MARKDOWN = _reads("markdown:parse_markdown", "dialect", "read_include", text=True)
 
 FORMATS: Sequence[Format] = (
     Format(
@@ -205,7 +204,7 @@ FORMATS: Sequence[Format] = (
         "rst",
         "reStructuredText",
         (".rst", ".rest"),
-        _reads("rst.reader:parse_rst", "read_include", text=True),
+        _reads("rst:parse_rst", "read_include", text=True),
         ("text/x-rst",),
         places=_LINES,
     ),
@@ -213,7 +212,7 @@ FORMATS: Sequence[Format] = (
         "latex",
         "LaTeX",
         (".tex", ".latex", ".ltx"),
-        _reads("latex.reader:parse_latex", "read_include", text=True),
+        _reads("latex:parse_latex", "read_include", text=True),
         ("text/x-tex", "application/x-latex"),
         places=_LINES,
     ),
@@ -221,7 +220,7 @@ FORMATS: Sequence[Format] = (
         "html",
         "HTML",
         (".html", ".htm", ".xhtml"),
-        _reads("html.reader:parse_html", "charset"),
+        _reads("html:parse_html", "charset"),
         ("text/html", "application/xhtml+xml"),
         lambda content: content.has_root(r"<(?:!doctype html|html)\b"),
     ),
@@ -229,7 +228,7 @@ FORMATS: Sequence[Format] = (
         "pdf",
         "PDF",
         (".pdf",),
-        _reads("pdf.reader:parse_pdf", "scans"),
+        _reads("pdf:parse_pdf", "scans"),
         ("application/pdf",),
         _is_pdf,
         is_text=False,
@@ -249,7 +248,7 @@ FORMATS: Sequence[Format] = (
         "docx",
         "Word",
         (".docx",),
-        _reads("office.docx:parse_docx"),
+        _reads("docx:parse_docx"),
         (),
         _has("word/document.xml"),
         is_text=False,
@@ -259,7 +258,7 @@ FORMATS: Sequence[Format] = (
         "pptx",
         "PowerPoint",
         (".pptx",),
-        _reads("office.pptx:parse_pptx"),
+        _reads("pptx:parse_pptx"),
         (),
         _has("ppt/presentation.xml"),
         is_text=False,
@@ -280,7 +279,7 @@ FORMATS: Sequence[Format] = (
         "subtitles",
         "subtitles",
         (".srt", ".vtt"),
-        _reads("subtitles:parse_subtitles", "charset"),
+        _reads("plain:parse_subtitles", "charset"),
         ("text/vtt", "application/x-subrip"),
         lambda content: content.start.startswith("WEBVTT"),
         places=("second",),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.errors import ProgramMissing, UnsupportedDocument
+from core.domain.errors import ProgramMissing, UnsupportedDocument
 from core.ingestion.document import (
     Block,
     BlockKind,
@@ -17,7 +17,7 @@ from core.ingestion.document import (
     ParsedDocument,
 )
 from core.ingestion.formats import registry
-from core.ingestion.formats.pdf.scans import MOST_PIXELS, PagePicture
+from core.ingestion.formats.scans import MOST_PIXELS, PagePicture
 
 LENGTH_BYTES = 4
 """A frame is its length, four bytes, most significant first, then that many bytes."""

@@ -19,21 +19,18 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from bot.keyring.keys import NAMES
-from bot.policies import policy_stage
-from bot.services import Services
+from bot.keys import NAMES
+from bot.services import Services, policy_stage
 from bot.settings import Settings
 from bot.wiring import open_services
 from core.answering.agent import Agent
+from core.answering.context import Spending
 from core.answering.pipeline import Pipeline
-from core.answering.spending import Spending
-from core.generation.base import GenerationTask
-from core.generation.times import DEFAULT_TIMES
-from core.models import AgentConfiguration, AgentRequest, AgentResponse, PolicyMode, UserContext
-from core.policies.book_hints import shows
-from core.policies.store import NewPolicy
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.answering.writers.base import DEFAULT_TIMES, GenerationTask
+from core.domain import AgentConfiguration, AgentRequest, AgentResponse, PolicyMode, UserContext
+from core.storage.budgets import Prices, TokenBudgets, TokenLimits
+from core.teaching.book_hints import shows
+from core.teaching.policy_store import NewPolicy
 from tests.bench.corpora import ECONOMICS, RUST, Corpus, ingest, read_corpora
 from tests.bench.hints.plain_check import code, runs, told
 from tests.bench.hints.scripted import LeakingModel
@@ -234,7 +231,7 @@ def _prompts(models: Sequence[LeakingModel]) -> str:
 
 def _spoken(task: GenerationTask) -> str:
     """Return all that a model is given."""
-    from core.generation.claims.prompt import render_prompt
+    from core.answering.writers.prompt import render_prompt
 
     prompt = render_prompt(replace(task, search=None))
     return "\n".join([prompt.system, *(message.text for message in prompt.messages)])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.policies.solving import SURE, WEIGHTS, probability
+from core.teaching.policy import SURE, WEIGHTS, probability
 from tests.bench.corpora import read_corpora
 from tests.bench.pointing.__main__ import embedded, fit
 

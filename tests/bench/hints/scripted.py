@@ -4,8 +4,8 @@ import base64
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from itertools import cycle
 
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, QuotedWords
-from core.text.sentences import sentences
+from core.answering.writers.base import Claim, DraftPart, GenerationTask, ModelCall, QuotedWords
+from core.domain.sentences import sentences
 
 _ONES = "zero one two three four five six seven eight nine".split()
 _CYRILLIC = str.maketrans("aeopcx", "аеорсх")

@@ -15,13 +15,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.grounding.calibration import fitted_mark
-from core.grounding.certain import Support, certain_flaw, is_copied
-from core.grounding.judge import MARK, Judge, Setting
-from core.providers.failures import SettingNames
+from core.answering.grounding.certain import Support, certain_flaw, is_copied
+from core.answering.grounding.judge import MARK, Judge, Setting, fitted_mark
 from core.providers.guarded import GuardedModel
-from core.providers.openai.client import OpenAIClient
-from core.providers.openai.wire import OpenAIWire
+from core.providers.manner import SettingNames
+from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import Timeouts
 from tests.bench.judge.claims import OWN, LabelledClaim, digest, read_claims
 from tests.bench.judge.figures import Judged, as_json, lines, summary

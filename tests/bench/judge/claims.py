@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.grounding.judge import JudgedClaim
+from core.answering.grounding.judge import JudgedClaim
 
 OWN = Path(__file__).with_name("claims.jsonl")
 LABELS = ("true", "false", "over")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.evaluation.metrics import auroc, percentile
+from core.teaching.evaluation.report import auroc, percentile
 from tests.bench.judge.claims import LABELS, LabelledClaim
 
 _SURE = 1.959964

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from adapters.context.pointing import (
+from adapters.chat.question_context import (
     WEIGHTS,
     Pointing,
     PointingHead,
     save_weights,
     shipped_head,
 )
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import LocalEmbedder
+from bot.embedders import installed_model
+from core.providers.embeddings.local import LocalEmbedder
 from tests.bench.pointing.lines import (
     ABOUT_MESSAGES,
     FORMS,

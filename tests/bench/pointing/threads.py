@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from adapters.context.long_question import asks
-from adapters.context.pointing import Earlier, Pointing, is_called
+from adapters.chat.question_context import Earlier, Pointing, asks, is_called
 
 THREADS = Path(__file__).with_name("threads.txt")
 _LINE = re.compile(

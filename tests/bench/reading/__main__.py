@@ -14,7 +14,7 @@ from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.grounding.confidence import WEIGHTS
+from core.answering.assurance import WEIGHTS
 from tests.bench.asked import Asked, arguments, ask_all, corpora_of
 from tests.bench.corpora import Corpus
 from tests.bench.reading import fitting, labels

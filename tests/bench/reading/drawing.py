@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from adapters.markdown.footnotes import footnotes
-from core.evaluation.questions import GoldQuestion, read_questions
-from core.models import AgentResponse
+from adapters.chat.markdown.footnotes import footnotes
+from core.domain import AgentResponse
+from core.teaching.evaluation.report import GoldQuestion, read_questions
 from tests.bench.asked import Asked, marked_rows
 from tests.bench.corpora import Corpus
 from tests.bench.near_topic import ROWS as NEAR

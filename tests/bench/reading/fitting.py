@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.evaluation.metrics import auroc, calibration_error
-from core.grounding.confidence import answer_figures, confidence_of
+from core.answering.assurance import answer_figures, confidence_of
+from core.domain.text_features import Logistic, probability
 from core.retrieval.calibration import Floats
-from core.text.logistic import Logistic, probability
+from core.teaching.evaluation.report import auroc, calibration_error
 from tests.bench.asked import Asked
 from tests.bench.logistic_fit import fit
 from tests.bench.reading.drawing import digest_of

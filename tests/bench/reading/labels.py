@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import ValidationError, model_validator
 
-from core.models.fields import Model
+from core.domain.fields import Model
 from tests.bench.reading.drawing import Key
 from tests.bench.shares import line
 

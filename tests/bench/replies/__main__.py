@@ -18,12 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.generation.base import ClaimKind
-from core.grounding.judge import MARK
-from core.providers.failures import SettingNames
+from core.answering.grounding.judge import MARK
+from core.answering.writers.base import ClaimKind
 from core.providers.guarded import GuardedModel
-from core.providers.openai.client import OpenAIClient
-from core.providers.openai.wire import OpenAIWire
+from core.providers.manner import SettingNames
+from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import Timeouts
 from tests.bench.asked import arguments, corpora_of
 from tests.bench.corpora import ECONOMICS, RUST, Corpus

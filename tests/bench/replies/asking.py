@@ -7,17 +7,16 @@ from pathlib import Path
 
 from bot.services import Services
 from core.answering.agent import Agent
-from core.generation.times import AnswerTimes
-from core.grounding.judge import Judge
-from core.models import (
+from core.answering.grounding.judge import Judge
+from core.answering.writers.base import AnswerTimes
+from core.domain import (
     EXTRACTIVE,
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
     ConversationTurn,
 )
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.budgets import Prices, TokenBudgets, TokenLimits
 from tests.bench.books import opened
 from tests.bench.corpora import Corpus, ingest
 from tests.bench.replies.frozen import Question

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.console import footnote_lines, whole_text
-from core.evaluation.metrics import auroc
-from core.generation.base import Claim, ClaimKind
-from core.grounding.calibration import FittedMark, fitted_mark
-from core.grounding.certain import Flaw
-from core.grounding.judge import MARK, JudgedClaim
-from core.i18n import text
-from core.models import EXTRACTIVE, AgentResponse, Outcome
-from core.text.links import without_markers
+from core.answering.grounding.certain import Flaw
+from core.answering.grounding.judge import MARK, FittedMark, JudgedClaim, fitted_mark
+from core.answering.writers.base import Claim, ClaimKind
+from core.domain import EXTRACTIVE, AgentResponse, Outcome
+from core.domain.i18n import text
+from core.domain.links import without_markers
+from core.teaching.evaluation.report import auroc
 from tests.bench.replies.frozen import CHANGES, Falsehood, Question
 from tests.bench.shares import line
 

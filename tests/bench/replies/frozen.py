@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from core.evaluation.questions import GoldQuestion
-from core.generation.base import GenerationTask, QuotedWords
-from core.generation.claims.sentences import Numbering
-from core.models.fields import Model
+from core.answering.writers.base import GenerationTask, QuotedWords
+from core.answering.writers.prompt import Numbering
+from core.domain.fields import Model
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.judge.claims import digest
 
 _HERE = Path(__file__).parent

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from core.errors import GenerationError
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall
-from core.generation.claims.prompt import Prompt, render_prompt
-from core.generation.claims.reader import AnswerReader
-from core.grounding.judge import Judge, JudgedClaim, Report, Setting, Verdict
+from core.answering.grounding.judge import Judge, JudgedClaim, Report, Setting, Verdict
+from core.answering.writers.base import Claim, DraftPart, GenerationTask, ModelCall
+from core.answering.writers.prompt import Prompt, render_prompt
+from core.answering.writers.reader import AnswerReader
+from core.domain.errors import GenerationError
+from core.domain.sentences import reckon_tokens
 from core.providers.base import (
     ChatEnd,
     ChatMessage,
@@ -22,7 +23,6 @@ from core.providers.base import (
     TimeLimit,
     ignore,
 )
-from core.text.tokens import reckon_tokens
 from tests.bench.judge.claims import digest
 from tests.bench.replies.frozen import FrozenReply, Sentences, as_written
 

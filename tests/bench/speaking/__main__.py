@@ -5,11 +5,11 @@ import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapters.attention.deciding import decision
-from adapters.attention.speaking_head import SpeakingHead, shipped_head
-from bot.providers.offline_model import installed_model
-from core.embeddings.base import Embedder
-from core.embeddings.local import LocalEmbedder
+from adapters.chat.attention import decision
+from adapters.chat.speaking import SpeakingHead, shipped_head
+from bot.embedders import installed_model
+from core.providers.embeddings.base import Embedder
+from core.providers.embeddings.local import LocalEmbedder
 from tests.bench.speaking.fitting import features_of_all, fitted_head
 from tests.bench.speaking.labelled import HELD_OUT, TRAIN, identity_of, labelled_in
 from tests.bench.speaking.table import Decided, report

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from adapters.attention.deciding import embedded_features
-from adapters.attention.features import Floats
-from adapters.attention.intents import INTENTS
-from adapters.attention.speaking_head import SpeakingHead
-from core.embeddings.base import Embedder
+from adapters.chat.attention import embedded_features
+from adapters.chat.speaking import INTENTS, Floats, SpeakingHead
+from core.providers.embeddings.base import Embedder
 from tests.bench.speaking.labelled import Labelled
 
 _REGULARISATION = 2.0

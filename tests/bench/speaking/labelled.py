@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.attention.chat_line import Before, ChatLine
-from adapters.attention.intents import Intent
+from adapters.chat.speaking import Before, ChatLine, Intent
 
 FOLDER = Path(__file__).parent
 TRAIN, HELD_OUT = FOLDER / "train", FOLDER / "held_out"

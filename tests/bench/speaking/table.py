@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from adapters.attention.deciding import Decision
-from adapters.attention.intents import INTENTS, Band, Intent
+from adapters.chat.attention import Decision
+from adapters.chat.speaking import INTENTS, Band, Intent
 from tests.bench.shares import interval
 from tests.bench.speaking.labelled import Labelled
 

@@ -12,13 +12,21 @@ from typing import Any
 import numpy as np
 
 from bot.services import Services
-from core.embeddings.base import Vectors
-from core.evaluation.metrics import auroc
-from core.models import AgentRequest, RetrievalToolInput
-from core.retrieval.question.courtesy import ACTS, SURE_OF_ACT, Act, courtesy
-from core.retrieval.question.resolving import LastAnswer, readings, refers
-from core.retrieval.question.standing import HEADS, WEIGHTS, Standing, figures_of, log_odds
-from core.text.logistic import probability
+from core.domain import AgentRequest, RetrievalToolInput
+from core.domain.text_features import probability
+from core.providers.embeddings.base import Vectors
+from core.retrieval.questions import ACTS, SURE_OF_ACT, Act, courtesy
+from core.retrieval.resolving import (
+    HEADS,
+    WEIGHTS,
+    LastAnswer,
+    Standing,
+    figures_of,
+    log_odds,
+    readings,
+    refers,
+)
+from core.teaching.evaluation.report import auroc
 from tests.bench.again import kinds_of_lines
 from tests.bench.asked import Marked, marked_rows
 from tests.bench.books import opened

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.cli.rehearsing import turn_of
+from bot.cli.evaluate import turn_of
 from core.answering.agent import Agent
-from core.models import AgentRequest, AgentResponse, ConversationTurn, Outcome
+from core.domain import AgentRequest, AgentResponse, ConversationTurn, Outcome
 from tests.bench.books import opened
 from tests.bench.corpora import Corpus, ingest
 from tests.bench.shares import line

@@ -18,11 +18,10 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.storage.catalogue_rows import EditionRow
+from core.answering.verified import VerifiedAnswer, VerifiedState
+from core.storage.catalogue import EditionRow
 from core.storage.database import create_engine, dispose, reading
-from core.verified_answers.base import VerifiedAnswer, VerifiedState
-from core.verified_answers.rows import VerifiedAnswerRow
-from core.verified_answers.store import VerifiedAnswers
+from core.teaching.verified_store import VerifiedAnswerRow, VerifiedAnswers
 from tests.bench.teaching.offices import Office, on_both
 from tests.books import write_files
 from tests.chaos.book import COURSE, COURSE_FILE, book, fact_about, name_of, question_about

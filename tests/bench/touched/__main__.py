@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import LocalEmbedder
+from bot.embedders import installed_model
+from core.providers.embeddings.local import LocalEmbedder
 from tests.bench.touched.questions import Way, at_terminal, on_discord
 from tests.wire.discord_bot import make_template
 

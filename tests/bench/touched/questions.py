@@ -25,7 +25,7 @@ class Way:
     """What one or more questions ran of the product, in the order of the first calls."""
 
     calls: Sequence[tuple[str, str]]
-    """File, as `core/errors.py`, and qualified name of the function."""
+    """File, as `core/domain/errors.py`, and qualified name of the function."""
 
     @cached_property
     def files(self) -> Sequence[str]:

@@ -11,12 +11,10 @@ from zlib import crc32
 
 import numpy as np
 
-from core.index.sparse import Bm25Encoder
-from core.index.terms import TermStatistics
-from core.text.logistic import Logistic, probability
-from core.verified_answers.folding import fold
-from core.verified_answers.likeness import ALONE, FILE, Wording, figures, head, read_wordings
-from core.verified_answers.matching import OFFERED_FROM
+from core.answering.verified import fold
+from core.domain.text_features import Logistic, probability
+from core.index.terms import Bm25Encoder, TermStatistics
+from core.teaching.matching import ALONE, FILE, OFFERED_FROM, Wording, figures, head, read_wordings
 from tests.bench.books import opened
 from tests.bench.logistic_fit import fit
 from tests.bench.verified.pairs import COURSES, Group, groups_of

@@ -15,16 +15,16 @@ from statistics import mean, median
 
 from pydantic import SecretStr
 
-from bot.cli.rehearsing import rehearsed
-from bot.providers.models import prices
+from bot.cli.evaluate import rehearsed
+from bot.models import prices
 from bot.services import Services
 from bot.settings import AnswerSettings, Settings
 from bot.wiring import open_services
 from core.answering.agent import Agent
-from core.evaluation.questions import GoldQuestion
-from core.generation.base import ClaimKind
-from core.models import AgentConfiguration, AgentResponse, Outcome
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.answering.writers.base import ClaimKind
+from core.domain import AgentConfiguration, AgentResponse, Outcome
+from core.storage.budgets import TokenBudgets, TokenLimits
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.asked import arguments, corpora_of, marked_rows
 from tests.bench.corpora import ECONOMICS, Corpus, ingest
 from tests.bench.near_topic import ROWS

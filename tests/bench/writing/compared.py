@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from adapters.console import footnote_lines, whole_text
-from core.evaluation.questions import GoldQuestion
-from core.i18n import text
-from core.models import AgentResponse
-from core.models.fields import Model
+from core.domain import AgentResponse
+from core.domain.fields import Model
+from core.domain.i18n import text
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.reading.drawing import digest_of
 from tests.bench.reading.labels import kappa
 from tests.bench.shares import line

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from bot.services import Services
-from core.evaluation.metrics import interval
-from core.evaluation.questions import GoldQuestion
-from core.models import MAX_QUESTION, RetrievalToolInput
+from core.domain import MAX_QUESTION, RetrievalToolInput
 from core.retrieval.evidence import Excerpt, Terms
+from core.teaching.evaluation.report import GoldQuestion, interval
 from tests.bench.asked import arguments, corpora_of
 from tests.bench.books import opened
 from tests.bench.corpora import ECONOMICS, Corpus, ingest

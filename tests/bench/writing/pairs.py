@@ -18,12 +18,12 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.cli.rehearsing import rehearsed
+from bot.cli.evaluate import rehearsed
 from bot.services import Services
 from bot.settings import AnswerSettings, Settings
 from bot.wiring import open_services
-from core.evaluation.questions import GoldQuestion
-from core.models import EXTRACTIVE, AgentResponse
+from core.domain import EXTRACTIVE, AgentResponse
+from core.teaching.evaluation.report import GoldQuestion
 from tests.bench.asked import arguments, corpora_of
 from tests.bench.corpora import ECONOMICS, RUST, Corpus, ingest
 from tests.bench.reading.drawing import digest_of

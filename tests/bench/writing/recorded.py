@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from core.errors import GenerationError
-from core.generation.base import (
+from core.answering.writers.base import (
     Claim,
     ClaimKind,
     DraftPart,
@@ -14,6 +13,7 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
 )
+from core.domain.errors import GenerationError
 
 
 @dataclass

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.generation.tools import RETRIEVE
+from core.answering.writers.base import RETRIEVE
 from tests.wire.openai_calls import Json, OpenAICall
 from tests.wire.openai_server import ChatReply
 from tests.wire.scripted_models import NOT_COVERED

@@ -12,13 +12,12 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.buttons import Button, custom_id
-from adapters.slack.staff_views import STAFF_FORM
-from core.errors import StoreError
-from core.help_requests.base import HelpState, help_id_for
-from core.help_requests.store import HelpRequestRow
-from core.inbox.base import request_id_for
+from adapters.chat.buttons import Button, custom_id
+from adapters.slack.staff_presses import STAFF_FORM
+from core.domain.errors import StoreError
 from core.storage.database import reading
+from core.storage.inbox.base import request_id_for
+from core.teaching.help_requests import HelpRequestRow, HelpState, help_id_for
 from tests.chaos.history import Asked, Way
 from tests.chaos.plan import Talk
 from tests.chaos.shown import Message, buttons_in, is_gone, is_unfinished, key_of

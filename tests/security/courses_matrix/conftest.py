@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from bot.handbook import ingest_handbook
 from bot.services import Services
 from bot.settings import Settings
-from bot.wiring import open_services
-from core.ingestion.sources.opening import open_sources
+from bot.wiring import ingest_handbook, open_services
+from core.ingestion.sources.sources import open_sources
 from tests.books import write_files
 from tests.security.courses_matrix.relations import COURSES, STAND_INS, book, course_file, word
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.help_requests.base import help_id_for
-from core.verified_answers.base import answer_id_for, phrasing_id_for
+from core.answering.verified import answer_id_for, phrasing_id_for
+from core.teaching.help_requests import help_id_for
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.relations import (
     BONDS,

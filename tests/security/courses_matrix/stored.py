@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from core.inbox.limits import WAITS
+from core.storage.inbox.base import WAITS
 
 NOBODYS = "the installation"
 """Whose rows are that no tenant may change: the courses, their text, and who may read them."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from adapters.features.about import ABOUT_COMMANDS
+from adapters.actions.about import ABOUT_COMMANDS
 
 DOCS = Path(__file__).parents[3] / "docs"
 WORDS = [*ABOUT_COMMANDS, "data"]

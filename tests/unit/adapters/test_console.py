@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from adapters.chat.markdown.dialects import printable
+from adapters.chat.markdown.footnotes import confidence_in_words
 from adapters.console import (
     JsonReply,
     PlainReply,
@@ -14,20 +16,18 @@ from adapters.console import (
     footnote_lines,
     place_of,
 )
-from adapters.markdown.footnotes import confidence_in_words
-from adapters.markdown.printable import printable
-from core import i18n
-from core.errors import EmptyQuestion
-from core.grounding import wording
-from core.models import (
+from core.answering.grounding import citations as wording
+from core.domain import (
     EXTRACTIVE,
     AgentResponse,
     ChunkState,
     Outcome,
     ResponseState,
     RetrievedChunk,
+    i18n,
     source_urls,
 )
+from core.domain.errors import EmptyQuestion
 from tests.samples import chunk, citation, response
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\rA heap\x01 is\x7f a \u202etree\u2066."

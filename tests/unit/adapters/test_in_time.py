@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from adapters.intake import deadline
-from adapters.intake.deadline import BackgroundWork
+from adapters.chat import acceptor as deadline
+from adapters.chat.acceptor import BackgroundWork
 
 
 @pytest.fixture(autouse=True)

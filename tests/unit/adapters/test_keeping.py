@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.delivery.job_lease import JobLease
-from core.errors import StoreError
-from core.inbox.base import Job, LeaseLost
-from core.inbox.store import Inbox
-from core.models import now
+from adapters.chat.delivery.job_lease import JobLease
+from core.domain import now
+from core.domain.errors import StoreError
+from core.storage.inbox.base import Job, LeaseLost
+from core.storage.inbox.store import Inbox
 from tests.inbox import event
 
 LEASE = 4.0

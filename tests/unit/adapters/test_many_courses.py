@@ -5,10 +5,10 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.access.whereabouts import Here, Whereabouts
-from core.access.reading import Reader
-from core.i18n import text
-from core.storage.channels.rules import Rules
+from adapters.chat.whereabouts import Here, Whereabouts
+from core.domain.i18n import text
+from core.storage.access import Reader
+from core.storage.channels import Rules
 
 
 class Guide:

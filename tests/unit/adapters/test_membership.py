@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.access.membership import MOST_ASKED, Membership, MembershipUnknown
-from core.access.tenants import Tenant
+from adapters.chat.access import MOST_ASKED, Membership, MembershipUnknown
+from core.storage.access import Tenant
 
 TENANTS = [Tenant("discord", f"{number}") for number in range(3 * MOST_ASKED - 5)]
 

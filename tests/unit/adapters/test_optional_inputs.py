@@ -7,8 +7,8 @@ from uuid import UUID
 import discord
 import pytest
 
-from adapters.discord.commands.actions import ReasonModal
-from adapters.slack.commands import modals
+from adapters.discord.presses import ReasonModal
+from adapters.slack import modals
 
 
 def inputs_of(view: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from adapters.delivery.throttle import Throttle
-from core.errors import BotError, DeliveryError
-from core.inbox.base import LeaseLost
+from adapters.chat.delivery.streaming_reply import Throttle
+from core.domain.errors import BotError, DeliveryError
+from core.storage.inbox.base import LeaseLost
 
 
 class Screen:

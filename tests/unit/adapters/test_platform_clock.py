@@ -6,8 +6,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from adapters.intake.platform_clock import PlatformClock
-from adapters.slack.gateway.signing import Signatures
+from adapters.chat.incoming_message import PlatformClock
+from adapters.slack.http import Signatures
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.delivery.resending import send_until_taken
-from core.errors import DeliveryError, Unclear
+from adapters.chat.delivery.job_lease import send_until_taken
+from core.domain.errors import DeliveryError, Unclear
 
 SOON = 0.01
 
@@ -24,7 +24,7 @@ class Sending:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.delivery.resending.random.uniform", lambda low, high: low)
+    monkeypatch.setattr("adapters.chat.delivery.job_lease.random.uniform", lambda low, high: low)
 
 
 async def test_what_is_refused_for_now_is_sent_until_it_is_taken() -> None:

@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.access.course_directory import CourseDirectory
-from adapters.features.suggestions import MOST, Suggestions, _ways_to_ask, _within_a_sentence
-from core.errors import ServiceError
-from core.i18n import use_locale
-from core.models import AgentRequest, AgentResponse, Outcome, ResponseState
-from core.retrieval.topics import Likely, Topic
+from adapters.actions.about import MOST, Suggestions, _ways_to_ask, _within_a_sentence
+from adapters.chat.course_directory import CourseDirectory
+from core.domain import AgentRequest, AgentResponse, Outcome, ResponseState
+from core.domain.errors import ServiceError
+from core.domain.i18n import use_locale
+from core.retrieval.sections import Likely, Topic
 from tests.samples import chunk, response
 
 READER: Any = None

@@ -5,12 +5,18 @@ from typing import cast
 
 import pytest
 
-from adapters.delivery.run_turn import take_turn
+from adapters.chat.delivery.delivery import take_turn
 from core.answering.agent import Agent, Placed
-from core.answering.events import AgentEvent, SectionsFound, TextDelta, TextWithdrawn
-from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError
-from core.inbox.base import LeaseLost
-from core.models import AgentRequest, AgentResponse
+from core.answering.context import AgentEvent, SectionsFound, TextDelta, TextWithdrawn
+from core.domain import AgentRequest, AgentResponse
+from core.domain.errors import (
+    BotError,
+    ConfigurationError,
+    DeliveryError,
+    QuestionTooLong,
+    StoreError,
+)
+from core.storage.inbox.base import LeaseLost
 from tests.samples import request, response
 
 

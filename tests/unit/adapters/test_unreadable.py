@@ -2,9 +2,9 @@
 
 import pytest
 
-from adapters.intake.unreadable import OTHER, Unreadable, UnreadableEvent
-from core.errors import StoreDataError, StoreError
-from core.telemetry.metering import UNREADABLE, Measure
+from adapters.chat.acceptor import OTHER, Unreadable, UnreadableEvent
+from core.domain.errors import StoreDataError, StoreError
+from core.domain.telemetry import UNREADABLE, Measure
 
 WORDS = "what somebody wrote"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.access.course_directory import CourseDirectory
-from core.access.reading import Reader
+from adapters.chat.course_directory import CourseDirectory
+from core.storage.access import Reader
 
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "adapters").rglob("*.py"))

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
-from core.models import Course
+from core.domain import Course
+from core.storage.access import Tenant
+from core.storage.access_store import AccessStore
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine, dispose
 from tests.command_line import CommandLine

@@ -7,8 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from bot.cli.exits import Exit
-from core import i18n
-from core.models import AgentResponse, Outcome, QuoteStatus
+from core.domain import AgentResponse, Outcome, QuoteStatus, i18n
 from tests.books import (
     ALTERED,
     COVERED,

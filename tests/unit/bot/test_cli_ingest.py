@@ -12,7 +12,7 @@ import typer
 from bot.cli import ingest as module
 from bot.cli.exits import Exit
 from core.ingestion.formats.registry import FORMATS, supported_formats
-from core.system_packages import how_to_install_git
+from core.ingestion.system_packages import how_to_install_git
 from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from bot.cli.init import _ollama_address
+from bot.cli.setup import _ollama_address
 from bot.course_file import read_course_file
-from bot.providers.tables import OLLAMA
+from bot.model_tables import OLLAMA
 from tests.command_line import CommandLine
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.openai_server import OpenAIServer

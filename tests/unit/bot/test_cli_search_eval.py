@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.errors import VectorIndexError
-from core.models import RetrievalToolOutput
+from core.domain import RetrievalToolOutput
+from core.domain.errors import VectorIndexError
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from tests.books import COVERED, COVERED_FACT, UNCOVERED, write_files

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models import AgentSession
+from core.domain import AgentSession
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, VERBATIM, write_files
 from tests.command_line import CommandLine, shell
 

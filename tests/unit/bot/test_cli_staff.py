@@ -9,15 +9,14 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.access.tenants import Tenant
-from core.help_requests.base import HelpReason, HelpRequest, help_id_for
-from core.help_requests.store import HelpRequests
-from core.models import Course, now
+from core.answering.verified import Draft, VerifiedCitation, VerifiedScope
+from core.domain import Course, now
+from core.storage.access import Tenant
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
-from core.verified_answers.base import Draft, VerifiedCitation, VerifiedScope
-from core.verified_answers.store import VerifiedAnswers
+from core.storage.sessions import SessionStore
+from core.teaching.help_requests import HelpReason, HelpRequest, HelpRequests, help_id_for
+from core.teaching.verified_store import VerifiedAnswers
 from tests.command_line import CommandLine
 from tests.samples import chunk, request, response_to
 from tests.unit.bot.test_interfaces import documented

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.cli.context import terminal_user
-from bot.keyring.keys import Keys
-from core.storage.budgets.store import TokenBudgets, TokenLimits, Tokens
+from bot.keys import Keys
+from core.storage.budgets import TokenBudgets, TokenLimits, Tokens
 from core.storage.database import create_engine
 from tests.command_line import CommandLine
 

@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from adapters.features.command_names import CommandNames
+from adapters.actions.command_names import CommandNames
 from bot.settings import load_settings
-from core.errors import ConfigurationError
-from core.i18n import text, use_terms
+from core.domain.errors import ConfigurationError
+from core.domain.i18n import text, use_terms
 from tests.command_line import CommandLine
 
 GROUP = "GLOSSATOR_COMMANDS__"

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from bot.course_file import CourseFile, read_course_file
-from bot.course_tables import AnswersTable, ChannelTable, keys_of
-from bot.source_file import SourceTable
-from core.access.staff import NamedStaff, StaffKind
-from core.access.tenants import Tenant
-from core.errors import ConfigurationError
-from core.generation.claims.prompt import smallest_window
-from core.models import AgentConfiguration
+from bot.course_tables import AnswersTable, ChannelTable, SourceTable, keys_of
+from core.answering.writers.prompt import smallest_window
+from core.domain import AgentConfiguration
+from core.domain.errors import ConfigurationError
+from core.storage.access import NamedStaff, StaffKind, Tenant
 
 ROOT = Path(__file__).parents[3]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.health.disks import DiskWatch, Level, disks
+from bot.health import DiskWatch, Level, disks
 from bot.settings import DatabaseSettings, DiskSettings, Settings
-from core.errors import NoRoom
+from core.domain.errors import NoRoom
 from tests.disks import pretend_full
 
 LEVELS = [(600, Level.ENOUGH), (500, Level.ENOUGH), (499, Level.LOW), (19, Level.CRITICAL)]
@@ -29,7 +29,7 @@ def test_the_marks_tell_how_much_is_enough(
 async def test_each_change_is_logged_once_and_little_room_makes_unready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, logger="bot.health.disks")
+    caplog.set_level(logging.INFO, logger="bot.health")
     watch = DiskWatch(Settings(data_dir=tmp_path))
     said = []
     for free in (900, 300, 300, 5, 5, 900):

@@ -11,14 +11,23 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.database import upgrade
-from bot.keyring.key_files import KeyFileError, flaw, kept_key, key_id, place_key, read_key
-from bot.keyring.keys import ENCRYPTION, NAMES, PSEUDONYM, prove
-from bot.keyring.sealing import Sealer
+from bot.keys import (
+    ENCRYPTION,
+    NAMES,
+    PSEUDONYM,
+    KeyFileError,
+    Sealer,
+    flaw,
+    kept_key,
+    key_id,
+    place_key,
+    prove,
+    read_key,
+)
 from bot.settings import Settings
-from core.errors import ConfigurationError, NoRoom
+from core.domain.errors import ConfigurationError, NoRoom
 from core.storage.database import create_engine
-from core.storage.installations.store import InstallationStore, Installed
-from core.storage.key_ids import KeyIds
+from core.storage.installations import InstallationStore, Installed, KeyIds
 
 TOKEN = "xoxb-a-token-that-nobody-may-see"
 

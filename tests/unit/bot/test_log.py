@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.log import _is_for_operators, configure_logging
+from bot.runner import _is_for_operators, configure_logging
 from bot.settings import LogFormat
-from core.runtime.log_context import REQUEST, SAID_IN_ANSWER
+from core.domain.telemetry import REQUEST, SAID_IN_ANSWER
 from tests.command_line import CommandLine
 
 
@@ -88,11 +88,11 @@ def test_a_text_line_cannot_be_forged(log: Log) -> None:
 def test_a_text_line_names_its_request_once(log: Log, request_key: str) -> None:
     log.configure("INFO")
     logging.getLogger("core.answering.agent").info("answered")
-    logging.getLogger("adapters.delivery.worker").info("%s is done", request_key)
+    logging.getLogger("adapters.chat.delivery.worker").info("%s is done", request_key)
     _fail_with("bad")
     assert log.lines == [
         "INFO core.answering.agent: answered [slack:T1:C1:1.0]",
-        "INFO adapters.delivery.worker: slack:T1:C1:1.0 is done",
+        "INFO adapters.chat.delivery.worker: slack:T1:C1:1.0 is done",
         "ERROR core.answering.agent: that failed [slack:T1:C1:1.0] (ValueError: bad)",
     ]
 
@@ -110,10 +110,10 @@ def test_an_asker_is_not_also_shown_the_line_about_what_an_answer_says(
     log: Log, level: str, beside_answers: bool, lines: int
 ) -> None:
     log.configure(level, beside_answers=beside_answers)
-    logging.getLogger("core.answering.answer").warning("left out", extra=SAID_IN_ANSWER)
-    logging.getLogger("core.answering.answer").warning("the model failed")
+    logging.getLogger("core.answering.draft").warning("left out", extra=SAID_IN_ANSWER)
+    logging.getLogger("core.answering.draft").warning("the model failed")
     *others, last = log.lines
-    assert last == "WARNING core.answering.answer: the model failed"
+    assert last == "WARNING core.answering.draft: the model failed"
     assert len(others) == lines - 1
 
 
@@ -121,7 +121,7 @@ def test_an_asker_is_not_also_shown_the_line_about_what_an_answer_says(
     ("logger", "level", "is_shown"),
     [
         ("core.answering.agent", logging.INFO, True),
-        ("adapters.delivery.worker", logging.INFO, True),
+        ("adapters.chat.delivery.worker", logging.INFO, True),
         ("discord.gateway", logging.INFO, False),
         ("discord.gateway", logging.WARNING, True),
         ("corellia", logging.INFO, False),

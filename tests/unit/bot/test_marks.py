@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.marks import FILE, Marks
-from core.errors import ConfigurationError
-from core.retrieval.scoring import ScoreScale
+from bot.embedders import FILE, Marks
+from core.domain.errors import ConfigurationError
+from core.retrieval.ranking import ScoreScale
 
 SCALE = ScoreScale(0.8, 0.1, 0.1, usable_at=0.3, answerable_at=0.4)
 

@@ -5,20 +5,19 @@ from typing import Any
 
 import pytest
 
+from bot.cli.doctor_models import Finding, check_judge
 from bot.course_file import CourseFile, read_course_file
-from bot.doctor.findings import Finding
-from bot.doctor.models import check_judge
-from bot.providers.models import check_named_models, chosen_generator, models_in_use, prices
-from bot.providers.tables import OLLAMA, ModelTable, read_tables
+from bot.model_tables import OLLAMA, ModelTable, read_tables
+from bot.models import check_named_models, chosen_generator, models_in_use, prices
 from bot.settings import Settings, load_settings
 from bot.wiring import open_services
-from core.embeddings.openai import OpenAIEmbedder
-from core.errors import ConfigurationError
-from core.grounding.judge import Judge
-from core.models import EXTRACTIVE
-from core.providers.gemini.client import GeminiClient
+from core.answering.grounding.judge import Judge
+from core.domain import EXTRACTIVE
+from core.domain.errors import ConfigurationError
+from core.providers.embeddings.remote import OpenAIEmbedder
+from core.providers.gemini import GeminiClient
 from core.providers.guarded import GuardedModel
-from core.providers.openai.client import OpenAIClient
+from core.providers.openai import OpenAIClient
 
 LOCAL = """
 [models.local_one]

@@ -8,10 +8,9 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.health.metrics import PrometheusMeter
-from bot.health.monitoring import Check, Monitoring, serving
-from core.errors import ConfigurationError, StoreError
-from core.telemetry.metering import ACCEPTED, ACCEPTING, ANSWERED, COUNTED, RETRIEVING, TIMED
+from bot.health import Check, Monitoring, PrometheusMeter, serving
+from core.domain.errors import ConfigurationError, StoreError
+from core.domain.telemetry import ACCEPTED, ACCEPTING, ANSWERED, COUNTED, RETRIEVING, TIMED
 
 
 async def _fine() -> None:
@@ -74,7 +73,7 @@ async def test_a_bot_that_starts_says_what_it_does_and_not_that_anything_fails(
 
 
 async def test_a_check_that_does_not_end_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.health.monitoring._PATIENCE", 0.05)
+    monkeypatch.setattr("bot.health._PATIENCE", 0.05)
     [(status, _)] = await _pages({"index": lambda: asyncio.sleep(60)}, PrometheusMeter(), "/readyz")
     assert status == 503
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.storage.origins import Origins
+from core.storage.catalogue import Origins
 from tests.command_line import CommandLine
 
 pytestmark = pytest.mark.costly

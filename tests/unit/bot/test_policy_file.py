@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bot.course_file import CourseFile, read_course_file
-from core.errors import ConfigurationError
-from core.models import PolicyMode
+from core.domain import PolicyMode
+from core.domain.errors import ConfigurationError
 
 HEAD = '[courses.arden]\ntime_zone = "Europe/Berlin"\n[[courses.arden.policies]]\n'
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import Settings, load_settings, setting_names, without_name
-from core.errors import ConfigurationError
+from core.domain.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / ".env.example"

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.process.source_renewal import SourceRenewal, ingest_aside, state_of
-from bot.source_file import RenewedSource
-from core.ingestion.changes.checks import SourceCheck, SourceCheckRow, SourceChecks
-from core.models import now
+from bot.course_tables import RenewedSource
+from bot.periodic import SourceRenewal, ingest_aside, state_of
+from core.domain import now
+from core.ingestion.changes import SourceCheck, SourceCheckRow, SourceChecks
 from core.storage.database import writing
 from core.storage.ingest_accounts import IngestAccounts
 from tests.command_line import CommandLine

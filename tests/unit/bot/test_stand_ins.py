@@ -6,18 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.embedders import open_local
-from bot.providers.stand_ins import load_stand_ins
+from bot.embedders import load_stand_ins, open_local
 from bot.settings import Settings, load_settings
-from core.errors import ConfigurationError
+from core.domain.errors import ConfigurationError
 from tests.command_line import CommandLine, shell
 
 MODULE = "tests.stand_ins"
 
 
-@pytest.mark.parametrize(
-    "module", ["bot.providers.stand_ins", "os", "tests", "tests.stand_ins:x", "tests/x"]
-)
+@pytest.mark.parametrize("module", ["bot.embedders", "os", "tests", "tests.stand_ins:x", "tests/x"])
 def test_what_is_no_module_of_the_tests_is_refused(
     module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.process.startup import Starting, StoppedWhileStarting, is_only_process, once_there
-from core.errors import ConfigurationError, StoreError, StoreRefused
+from bot.process import Starting, StoppedWhileStarting, is_only_process, once_there
+from core.domain.errors import ConfigurationError, StoreError, StoreRefused
 from core.storage.database import create_engine
 
 SERVER = "postgresql://bot@db.example.org/bot"
@@ -70,7 +70,7 @@ async def test_on_a_server_nobody_needs_to_be_alone(caplog: pytest.LogCaptureFix
 
 
 async def test_a_start_that_takes_long_says_what_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.process.startup._SAID_EVERY", 0.02)
+    monkeypatch.setattr("bot.process._SAID_EVERY", 0.02)
     said, shown = list[str](), list[str]()
     starting = Starting(said.append, shown.append)
     starting.begin("reading the handbook")

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bot.process.supervision import Supervisor
-from core.errors import ConfigurationError
-from core.telemetry.metering import RESTARTED, Measure
+from bot.process import Supervisor
+from core.domain.errors import ConfigurationError
+from core.domain.telemetry import RESTARTED, Measure
 
 AT_ONCE = (0.0,)
 

@@ -8,16 +8,13 @@ from typing import Any, cast
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from adapters.delivery.heartbeat import Pulse
-from adapters.intake.platform_clock import PlatformClock
-from bot.health.disks import DiskWatch
-from bot.health.health import Health, HealthSources
-from bot.health.metrics import PrometheusMeter
-from bot.health.monitoring import Monitoring
+from adapters.chat.delivery.worker import Pulse
+from adapters.chat.incoming_message import PlatformClock
+from bot.health import DiskWatch, Health, HealthSources, Monitoring, PrometheusMeter
 from bot.settings import DiskSettings, Settings
-from core.errors import ServiceError, StoreError
-from core.inbox.base import Backlog
+from core.domain.errors import ServiceError, StoreError
 from core.storage.database import create_engine
+from core.storage.inbox.base import Backlog
 
 
 class Index:

@@ -10,25 +10,29 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.keyring.keys import NAMES
-from bot.providers.models import chosen_generator
-from bot.providers.tables import read_tables
+from bot.keys import NAMES
+from bot.model_tables import read_tables
+from bot.models import chosen_generator
 from bot.services import Services
 from bot.settings import Settings
 from bot.wiring import open_services
-from core.embeddings.gemini import GeminiEmbedder
-from core.errors import ConfigurationError
-from core.providers.gemini.client import GeminiClient
-from core.providers.gemini.wire import GeminiWire
+from core.domain.errors import ConfigurationError
+from core.providers.embeddings.remote import GeminiEmbedder
+from core.providers.gemini import GeminiClient, GeminiWire
 from tests.command_line import ROOT, CommandLine
 
 T = TypeVar("T")
 NOT_FOR_ONE_QUESTION = {
     *("google.genai", "openai", "httpx2"),
-    *("discord", "slack_bolt", "slack_sdk", "aiohttp", "adapters.base", "rich.console"),
+    *("discord", "slack_bolt", "slack_sdk", "aiohttp", "adapters.chat.base", "rich.console"),
     *("sqlalchemy.dialects.postgresql", "asyncpg", "alembic", "migrations", "qdrant_client"),
-    *("core.inbox.rows", "core.radar.store", "core.help_requests.store", "core.ingestion.pipeline"),
-    *("markdown_it", "filelock", "bot.course_tables", "core.policies.stage"),
+    *(
+        "core.storage.inbox.rows",
+        "core.teaching.radar_store",
+        "core.teaching.help_requests",
+        "core.ingestion.pipeline",
+    ),
+    *("markdown_it", "filelock", "bot.course_tables", "core.teaching.policy_stage"),
 }
 """What `ask` does without at a pipe, offline, with a book without code and no course file."""
 KEY = "a-key-of-gemini"

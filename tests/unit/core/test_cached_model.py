@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.providers.offline_model import installed_model
-from core.embeddings.graph import build_graph, is_intact
-from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
-from core.errors import ConfigurationError, EmbeddingError
+from bot.embedders import installed_model
+from core.domain.errors import ConfigurationError, EmbeddingError
+from core.providers.embeddings.graph import build_graph, is_intact
+from core.providers.embeddings.local import GRAPH_VERSION, LocalEmbedder
 
 NAME = f"{GRAPH_VERSION}.onnx"
 

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import ConfigurationError, StoreError
+from core.domain.errors import ConfigurationError, StoreError
 from core.storage.database import (
     UtcDateTime,
     create_engine,
@@ -268,7 +268,7 @@ class TestMoments:
 @pytest.mark.costly
 def test_neither_asyncpg_nor_alembic_is_loaded_for_sqlite() -> None:
     program = (
-        "import asyncio, sys, bot.database, core.storage.sessions.store, core.storage.catalogue;"
+        "import asyncio, sys, bot.database, core.storage.sessions, core.storage.catalogue;"
         "from core.storage.database import create_engine;"
         "asyncio.run(bot.database.is_current(create_engine('sqlite:///none.db')));"
         "print(*sys.modules)"

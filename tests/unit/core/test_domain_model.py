@@ -12,9 +12,8 @@ from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from core import models
-from core.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
-from core.models import (
+from core import domain as models
+from core.domain import (
     CLOCK_SKEW,
     EXPLAIN_QUOTE,
     MAX_SELECTED_TEXT,
@@ -47,6 +46,7 @@ from core.models import (
     session_id_for,
     source_urls,
 )
+from core.domain.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
 from tests.samples import (
     EARLIER,
     TEXT,

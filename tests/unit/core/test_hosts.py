@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.runtime.hosts import is_nearby
+from core.domain.telemetry import is_nearby
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.storage.installations.states import InstallStates
+from core.storage.installations import InstallStates
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LIFE = timedelta(minutes=10)

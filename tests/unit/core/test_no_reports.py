@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.offline_model import installed_model
+from bot.embedders import installed_model
 from tests.command_line import ROOT
 
 pytestmark = pytest.mark.costly
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.costly
 EMBED = """\
 import asyncio, sys
 from pathlib import Path
-from core.embeddings.local import LocalEmbedder
+from core.providers.embeddings.local import LocalEmbedder
 
 embedder = LocalEmbedder(Path(sys.argv[1]), Path(sys.argv[2]))
 asyncio.run(embedder.embed_queries(["Who is told of this?"]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.storage.budgets.pricing import Prices
+from core.storage.budgets import Prices
 
 
 def test_prices_are_of_a_million_tokens_read_and_written_apart() -> None:

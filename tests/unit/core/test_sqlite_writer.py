@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreError
+from core.domain.errors import StoreError
 from core.storage.database import create_engine, reading, write, writing
 
 PATIENCE = 30.0

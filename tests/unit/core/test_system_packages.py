@@ -4,7 +4,7 @@ import platform
 
 import pytest
 
-from core.system_packages import how_to_install_git, how_to_install_tesseract, manager_of
+from core.ingestion.system_packages import how_to_install_git, how_to_install_tesseract, manager_of
 
 UNKNOWN = "with the package manager of this system"
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.verified_answers.base import VerifiedCitation, cited_in
-from core.verified_answers.folding import fold
+from core.answering.verified import VerifiedCitation, cited_in, fold
 from tests.samples import chunk
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.offline_model import TOKENIZER, installed_model
-from core.embeddings.wordpiece import WordPiece
+from bot.embedders import TOKENIZER, installed_model
+from core.providers.embeddings.local import WordPiece
 
 BEGIN, UNKNOWN, END = 101, 100, 102
 EXPECTED: list[tuple[str, list[int], list[tuple[int, int]]]] = [

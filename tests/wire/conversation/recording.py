@@ -10,8 +10,8 @@ from unittest.mock import patch
 from bot.cli import main
 from core.answering import agent
 from core.answering.agent import Agent, Placed, as_asked
-from core.answering.events import AgentEvent
-from core.models import AgentRequest, AgentResponse
+from core.answering.context import AgentEvent
+from core.domain import AgentRequest, AgentResponse
 
 MODULE = "tests.wire.conversation.recording"
 """To be run in place of `bot`."""

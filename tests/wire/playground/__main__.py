@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from core.errors import BotError
+from core.domain.errors import BotError
 from tests.wire.playground.running import OWN_DATA, Playground
 
 _LAST_PORT = 65_535

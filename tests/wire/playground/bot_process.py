@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.providers.tables import FOREIGN_KEYS
+from bot.model_tables import FOREIGN_KEYS
 from bot.settings import PREFIX, Settings
 from tests.wire.discord.server import DiscordServer
 from tests.wire.playground.data import passed_on

@@ -16,14 +16,13 @@ from dotenv import dotenv_values
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.backup.restoring import restore
-from bot.backup.saving import back_up
+from bot.backup import back_up, restore
 from bot.database import make_current
-from bot.process.startup import nobody_runs
-from bot.providers.marks import FILE as MARKS
+from bot.embedders import FILE as MARKS
+from bot.process import nobody_runs
 from bot.settings import PREFIX, DatabaseSettings, QdrantSettings, Settings
 from bot.wiring import open_services
-from core.errors import ConfigurationError, StoreError
+from core.domain.errors import ConfigurationError, StoreError
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine, dispose, reading, writing
 from core.tables import METADATA

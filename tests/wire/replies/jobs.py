@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from adapters.delivery.resending import send_until_taken
-from core.inbox.base import Arrival, Job, Kind, LeaseLost, Posted
-from core.models import AgentRequest, AgentResponse, now
+from adapters.chat.delivery.job_lease import send_until_taken
+from core.domain import AgentRequest, AgentResponse, now
+from core.storage.inbox.base import Arrival, Job, Kind, LeaseLost, Posted
 from tests.samples import request, response_to
 
 QUESTION = "What is a heap?"

@@ -3,7 +3,7 @@
 import sys
 from unittest.mock import patch
 
-from adapters.slack.api import budget
+from adapters.slack import client as budget
 from bot.cli import main
 
 if __name__ == "__main__":

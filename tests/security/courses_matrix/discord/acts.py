@@ -2,7 +2,7 @@
 
 import re
 
-from adapters.discord.gateway.odd_events import READ_RAW
+from adapters.discord.odd_events import READ_RAW
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.discord.asking import Asking
 from tests.security.courses_matrix.discord.meeting import Meeting

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from adapters.discord.reactions import OFFER
+from adapters.discord.notices import OFFER
 from tests.security.courses_matrix.discord.using import Using
 from tests.security.courses_matrix.matrix import Lane
 from tests.security.courses_matrix.relations import CHATTER, HALF

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.slack.installs.account import EVENTS, SCOPES
-from adapters.slack.replies.dedupe import QUESTION_PART
+from adapters.slack.notices import QUESTION_PART
+from adapters.slack.oauth import EVENTS, SCOPES
 from tests.security.courses_matrix import granting
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import Lane, Silent

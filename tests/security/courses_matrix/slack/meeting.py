@@ -1,6 +1,6 @@
 """What Slack's people do besides asking: take offers up, look elsewhere, stop answers."""
 
-from adapters.slack.reactions import OFFER
+from adapters.slack.notices import OFFER
 from tests.security.courses_matrix.matrix import Lane
 from tests.security.courses_matrix.relations import CHATTER, FIRST, HALF
 from tests.security.courses_matrix.slack.using import Using

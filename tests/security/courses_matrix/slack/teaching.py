@@ -4,8 +4,8 @@ import re
 from functools import partial
 from typing import Any
 
-from adapters.features.staff.cards import page_name
-from core.verified_answers.base import answer_id_for
+from adapters.actions.queue import page_name
+from core.answering.verified import answer_id_for
 from tests.security.courses_matrix.matrix import UNKNOWN_POLICY, Lane, alike, name_of
 from tests.security.courses_matrix.relations import (
     FIRST,

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from core.help_requests.base import help_id_for
+from core.teaching.help_requests import help_id_for
 from tests.security.courses_matrix.matrix import Lane, name_of, others_name
 from tests.security.courses_matrix.relations import near_question, staff_question
 from tests.security.courses_matrix.slack.house import is_answer

@@ -10,12 +10,11 @@ from typing import Any, cast
 import discord
 import pytest
 
+from adapters.discord import catch_up as module
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.backfill import look_back as module
-from adapters.discord.backfill.catch_up import MARGIN, Missed
-from adapters.discord.backfill.reconcile import ShardRange
-from adapters.discord.raw_message import RawMessage
-from core.inbox.places import PlacedQuestion
+from adapters.discord.catch_up import MARGIN, Missed, ShardRange
+from adapters.discord.payloads import RawMessage
+from core.storage.inbox.queries import PlacedQuestion
 
 
 class Notes:
@@ -141,7 +140,7 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
             raise ZeroDivisionError
         taken.append(message.id)
 
-    monkeypatch.setattr("adapters.discord.backfill.catch_up.missed", missed)
+    monkeypatch.setattr("adapters.discord.catch_up.missed_messages", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     monkeypatch.setattr(notes, "last", last)
     monkeypatch.setattr(adapter._messages, "_message", take_in)
@@ -166,7 +165,7 @@ async def test_nothing_is_noted_while_it_is_not_certain_who_holds_the_gateway(
 async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.backfill.look_back._ABSENT_FOR", 0.01)
+    monkeypatch.setattr("adapters.discord.catch_up._ABSENT_FOR", 0.01)
     await adapter._client._async_setup_hook()
     state = adapter._client._connection
     state.shard_count = 2
@@ -196,7 +195,7 @@ async def test_what_a_hidden_server_missed_is_looked_for_by_discords_clock(
         for none in list[Any]():
             yield none
 
-    monkeypatch.setattr("adapters.discord.backfill.catch_up.missed", missed)
+    monkeypatch.setattr("adapters.discord.catch_up.missed_messages", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     there = discord.utils.utcnow() + timedelta(minutes=minutes)
     adapter._clock.note(format_datetime(there, usegmt=True))

@@ -6,8 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.discord.backfill.cursors import ShardCursors
-from adapters.discord.backfill.reconcile import ShardRange
+from adapters.discord.catch_up import ShardCursors, ShardRange
 
 MOMENT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

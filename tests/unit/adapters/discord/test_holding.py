@@ -11,11 +11,11 @@ import discord
 import pytest
 from discord.http import Route
 
-from adapters.base import SteppedDown
-from adapters.discord.gateway import holding as module
-from adapters.discord.gateway.client import Client, point_at
-from adapters.discord.gateway.holding import GatewayHolder, ShardLiveness, patiently
-from core.errors import StoreError
+from adapters.chat.base import SteppedDown
+from adapters.discord import gateway_lease as module
+from adapters.discord.client import Client, point_at
+from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, patiently
+from core.domain.errors import StoreError
 from tests.wire.discord import DiscordServer, Limits
 
 LEASE = 0.8

@@ -6,6 +6,7 @@ from typing import Any, cast
 import discord
 import pytest
 
+from adapters.chat.incoming_message import IncomingMessage
 from adapters.discord.inbound import (
     KnownSurroundings,
     _plain,
@@ -14,8 +15,7 @@ from adapters.discord.inbound import (
     is_guest,
     where,
 )
-from adapters.discord.raw_message import read_message
-from adapters.intake.incoming_message import IncomingMessage
+from adapters.discord.payloads import read_message
 
 
 @pytest.mark.parametrize(

@@ -11,19 +11,17 @@ from typing import Any
 import discord
 import pytest
 
+from adapters.chat.acceptor import Unreadable
+from adapters.chat.incoming_message import IncomingMessage
 from adapters.discord.inbound import heard_command, heard_message
 from adapters.discord.members import member_of
-from adapters.discord.raw_message import read_message
+from adapters.discord.payloads import read_message
 from adapters.discord.surroundings import around
-from adapters.intake.incoming_message import IncomingMessage
-from adapters.intake.unreadable import Unreadable
 from bot.database import upgrade
-from core.access.staff import NamedStaff, StaffKind, is_staff
-from core.access.tenants import Tenant
-from core.storage.channels.rules import Rules
-from core.storage.channels.store import Place
+from core.domain.telemetry import NO_METER
+from core.storage.access import NamedStaff, StaffKind, Tenant, is_staff
+from core.storage.channels import Place, Rules
 from core.storage.database import create_engine
-from core.telemetry.metering import NO_METER
 from tests.contracts.test_front_desk import Reception
 from tests.wire.discord import Channel, Permission, User
 from tests.wire.discord.interaction_payloads import interaction_payload

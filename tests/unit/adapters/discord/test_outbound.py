@@ -9,30 +9,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.buttons import Button
-from adapters.discord.replies.evidence import evidence
-from adapters.discord.replies.layout import layout
-from adapters.discord.replies.outbound import (
+from adapters.chat.buttons import Button
+from adapters.chat.markdown.layout import utf16_length
+from adapters.discord.outbound import (
     Picture,
     Post,
     answer,
+    evidence,
     formulas,
     growing,
+    layout,
     placeholder,
     sentence,
     thread_name,
 )
-from adapters.markdown.splitting import utf16_length
-from core import i18n
-from core.markdown.code import code_in
-from core.models import (
+from core.domain import (
     EXPLAIN_QUOTE,
     AgentResponse,
     ContextMode,
     Outcome,
     ResponseState,
+    i18n,
     source_urls,
 )
+from core.domain.markdown import code_in
 from tests.attacks import attack_texts
 from tests.samples import URL, chunk, citation, request, response
 from tests.wire.discord.component_checks import check_components

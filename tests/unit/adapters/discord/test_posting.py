@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from adapters.buttons import Button, custom_id, parsed
-from adapters.discord.replies.dedupe import first_part, nonce, same_text, strays
+from adapters.chat.buttons import Button, custom_id, parsed
+from adapters.discord.answer_messages import first_part, nonce, same_text, strays
 
 ME = "9"
 REQUEST = UUID(int=7)

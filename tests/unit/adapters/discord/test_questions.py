@@ -9,18 +9,18 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.access.location import Location
-from adapters.discord.commands import questions as module
-from adapters.discord.commands.questions import Questions
-from adapters.discord.replies.address import Address
-from adapters.discord.replies.ephemeral import TRIES
-from adapters.features.command_names import CommandNames
-from adapters.intake.front_desk import Received
-from adapters.intake.incoming_message import IncomingMessage
-from core.errors import StoreError
-from core.inbox.base import Acceptance, Accepted, Arrival, Job
-from core.models import now
-from core.storage.channels.rules import DEFAULTS, Rules
+from adapters.actions.command_names import CommandNames
+from adapters.chat.access import Location
+from adapters.chat.front_desk import Received
+from adapters.chat.incoming_message import IncomingMessage
+from adapters.discord import commands as module
+from adapters.discord.commands import Questions
+from adapters.discord.notices import TRIES
+from adapters.discord.surroundings import Address
+from core.domain import now
+from core.domain.errors import StoreError
+from core.storage.channels import DEFAULTS, Rules
+from core.storage.inbox.base import Acceptance, Accepted, Arrival, Job
 
 
 @dataclass

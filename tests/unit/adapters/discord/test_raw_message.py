@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.chat.acceptor import UnreadableEvent
 from adapters.discord.inbound import KnownSurroundings, heard_message
-from adapters.discord.raw_message import moment, read_message, snowflake
-from adapters.intake.unreadable import UnreadableEvent
+from adapters.discord.payloads import moment, read_message, snowflake
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -6,7 +6,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from adapters.discord.commands.translator import CatalogueTranslator, described
+from adapters.discord.commands import CatalogueTranslator, described
 
 WHERE: app_commands.TranslationContext[Any, Any] = app_commands.TranslationContext(
     app_commands.TranslationContextLocation.other, discord.utils.MISSING

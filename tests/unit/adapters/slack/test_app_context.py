@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.commands.app_context import channel_looked_at
+from adapters.slack.commands import channel_looked_at
 
 CHANNEL = {"type": "slack#/types/channel_id", "value": "C1", "team_id": "T1"}
 MESSAGE = {

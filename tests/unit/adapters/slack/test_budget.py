@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from adapters.slack.api.budget import APPEND, POST, START, STOP, UPDATE, Budget
-from core.errors import DeliveryError
+from adapters.slack.client import APPEND, POST, START, STOP, UPDATE, Budget
+from core.domain.errors import DeliveryError
 
 
 class Clock:

@@ -9,20 +9,18 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from adapters.intake.acceptor import Acceptor
-from adapters.intake.front_desk import Received
-from adapters.intake.platform_clock import PlatformClock
-from adapters.intake.unreadable import Unreadable
+from adapters.chat.acceptor import Acceptor, Unreadable
+from adapters.chat.front_desk import Received
+from adapters.chat.incoming_message import PlatformClock
 from adapters.slack import catch_up as module
-from adapters.slack.catch_up import CatchUp
-from adapters.slack.gateway.events import Events
-from adapters.slack.history import Read
+from adapters.slack.catch_up import CatchUp, Read
+from adapters.slack.events import Events
 from adapters.slack.inbound import Origin
-from core.errors import DeliveryError, StoreError
-from core.inbox.places import PlacedQuestion
-from core.models import now
-from core.storage.installations.store import Installed
-from core.telemetry.metering import NO_METER
+from core.domain import now
+from core.domain.errors import DeliveryError, StoreError
+from core.domain.telemetry import NO_METER
+from core.storage.inbox.queries import PlacedQuestion
+from core.storage.installations import Installed
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 ORIGIN = Origin(team="T1", enterprise=None, me="UBOT", bot="B1")

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.intake.unreadable import Unreadable
-from adapters.slack import history as module
-from adapters.slack.api.refusals import Refused
-from adapters.slack.history import History
-from core.telemetry.metering import NO_METER
+from adapters.chat.acceptor import Unreadable
+from adapters.slack import catch_up as module
+from adapters.slack.catch_up import History
+from adapters.slack.refusals import Refused
+from core.domain.telemetry import NO_METER
 
 PAGE = 100
 SINCE = 1_000_000

@@ -1,6 +1,6 @@
 """The blocks of a Home that has more to show than Slack takes."""
 
-from adapters.slack.commands.home import MOST_BLOCKS, _fitting, _sections
+from adapters.slack.home import MOST_BLOCKS, _fitting, _sections
 from tests.wire.slack import Limits
 from tests.wire.slack.view_checks import check_view
 

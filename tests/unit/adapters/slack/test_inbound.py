@@ -14,9 +14,9 @@ from adapters.slack.inbound import (
     spot_of_command,
     spot_of_interaction,
 )
-from adapters.slack.mrkdwn_parser import all_of, from_mrkdwn, mentioned, said_in
-from adapters.slack.replies.address import Response
-from core.models import now
+from adapters.slack.mrkdwn import all_of, from_mrkdwn, mentioned, said_in
+from adapters.slack.outbound import Response
+from core.domain import now
 
 ME = "U0BOT"
 HERE = Origin(team="T1", enterprise=None, me=ME, bot="B0BOT")

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from adapters.features.command_names import CommandNames
-from adapters.slack.commands.modals import EXPLAIN
-from adapters.slack.commands.staff_queue import VERIFY
-from adapters.slack.gateway.http import EVENTS as PATH
-from adapters.slack.installs.account import EVENTS, SCOPES
-from adapters.slack.installs.oauth import REDIRECT
+from adapters.actions.command_names import CommandNames
+from adapters.slack.http import EVENTS as PATH
+from adapters.slack.modals import EXPLAIN
+from adapters.slack.oauth import EVENTS, REDIRECT, SCOPES
+from adapters.slack.staff_presses import VERIFY
 from tests.wire.slack.manifest import check_manifest
 
 DOCS = Path(__file__).parents[4] / "docs"

@@ -8,20 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.buttons import REST, Button
-from adapters.slack.replies.blocks import blocks, fallback, pressed
-from adapters.slack.replies.evidence import evidence
-from adapters.slack.replies.outbound import (
+from adapters.chat.buttons import REST, Button
+from adapters.slack.outbound import (
     Post,
     answer,
+    blocks_of_post,
+    fallback,
     growing,
     placeholder,
+    pressed,
     question,
     sentence,
     settled,
 )
-from core import i18n
-from core.models import AgentResponse, Outcome, ResponseState, source_urls
+from adapters.slack.reply import evidence
+from core.domain import AgentResponse, Outcome, ResponseState, i18n, source_urls
 from tests.answered import prose_on_slack
 from tests.attacks import attack_texts
 from tests.samples import URL, chunk, citation, response
@@ -50,7 +51,7 @@ def without_answer(outcome: Outcome, text: str, **changes: Any) -> AgentResponse
 def assert_postable(posts: list[Post]) -> None:
     assert posts
     for post in posts:
-        shown = check_message_blocks(blocks(post), Limits())
+        shown = check_message_blocks(blocks_of_post(post), Limits())
         assert shown
         assert sum(map(len, written(shown))) <= 12_000
         assert 0 < len(fallback(post)) <= 3_900
@@ -66,7 +67,7 @@ def test_an_answer_has_its_source_below_and_offers_the_buttons() -> None:
     assert post.notes.startswith(f"From [1] <{URL}|Heaps › Definition>")
     buttons = (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE, Button.DELETE)
     assert post.buttons == buttons
-    assert [one["type"] for one in blocks(post)] == [
+    assert [one["type"] for one in blocks_of_post(post)] == [
         "markdown",
         "context",
         "context_actions",
@@ -78,7 +79,7 @@ def test_an_answer_has_its_source_below_and_offers_the_buttons() -> None:
 def test_a_press_finds_its_way_back_to_the_request() -> None:
     every = (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE, Button.WITHOUT_QUOTE)
     post = Post("x", buttons=(*every, Button.SHARE, Button.STOP), request_id=REQUEST)
-    votes, others = blocks(post)[1:]
+    votes, others = blocks_of_post(post)[1:]
     (vote,) = votes["elements"]
     actions = [
         {"action_id": vote["action_id"], "value": vote["positive_button"]["value"]},
@@ -104,13 +105,13 @@ def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_ar
 def test_an_error_is_a_sentence_without_buttons() -> None:
     failed = without_answer(Outcome.ERROR, "I cannot search the book.", error_message="no index")
     (post,) = answer(failed, quoted=True)
-    assert blocks(post) == [{"type": "markdown", "text": "I cannot search the book."}]
+    assert blocks_of_post(post) == [{"type": "markdown", "text": "I cannot search the book."}]
 
 
 def test_the_question_stands_above_an_answer_whose_readers_would_not_see_it() -> None:
     (post,) = answer(response(), quoted=False, asked="What is\n<!here> **heap**?")
     assert post.markdown.startswith("> What is <!here> \\*\\*heap\\*\\*?\n\nA complete")
-    assert blocks(post)[0]["text"].startswith("> What is &lt;!here&gt; ")
+    assert blocks_of_post(post)[0]["text"].startswith("> What is &lt;!here&gt; ")
 
 
 def test_the_buttons_of_a_long_answer_stand_below_its_last_message() -> None:
@@ -204,7 +205,7 @@ TABLE = (
 
 def test_a_table_is_a_table_between_the_text_around_it() -> None:
     (post,) = answer(of_text(TABLE), quoted=False)
-    shown = check_message_blocks(blocks(post), Limits())
+    shown = check_message_blocks(blocks_of_post(post), Limits())
     kinds = [one["type"] for one in shown]
     assert kinds[:3] == ["markdown", "table", "markdown"]
     header, first, second = ([written(cell) for cell in row] for row in shown[1]["rows"])
@@ -218,7 +219,7 @@ def test_a_table_is_a_table_between_the_text_around_it() -> None:
 def test_a_table_that_is_too_large_goes_on_in_a_further_message_with_its_header() -> None:
     row = f"| {'a' * 30} | b |\n"
     posts = answer(of_text("| a | b |\n|---|--:|\n" + row * 190 + "\nEnd."), quoted=False)
-    shown = [check_message_blocks(blocks(post), Limits()) for post in posts]
+    shown = [check_message_blocks(blocks_of_post(post), Limits()) for post in posts]
     tables = [one for post in shown for one in post if one["type"] == "table"]
     assert sum(len(one["rows"]) - 1 for one in tables) == 190
     assert {str(written(one["rows"][0])) for one in tables} == {"['a', 'b']"}
@@ -236,7 +237,7 @@ def test_each_table_of_an_answer_is_one_of_slacks_own() -> None:
         (first, ["markdown", "table"]),
         (second, ["markdown", "table", "markdown"]),
     ):
-        shown = check_message_blocks(blocks(post), Limits())
+        shown = check_message_blocks(blocks_of_post(post), Limits())
         assert [one["type"] for one in shown][: len(kinds)] == kinds
     assert (second.markdown, second.after) == ("Two.", "End. [1]")
 
@@ -250,7 +251,7 @@ def test_what_a_model_wrote_says_so_and_what_the_book_says_does_not() -> None:
 
 
 def test_the_asker_of_a_command_is_named_and_nobody_is_called() -> None:
-    (asked, by) = blocks(question("What is a heap?", "ann <!here> @channel"))
+    (asked, by) = blocks_of_post(question("What is a heap?", "ann <!here> @channel"))
     assert asked["text"] == "> What is a heap?"
     name = by["elements"][0]["text"]
     assert name.startswith("Asked by ann &lt;!here&gt; @")
@@ -348,6 +349,6 @@ def assert_harmless(text: str) -> None:
     posts += [growing(text, REQUEST, asked=f".{text}"), sentence(f".{text}")]
     assert_postable(posts)
     for post in posts:
-        for shown in (fallback(post), *prose_on_slack(blocks(post))):
+        for shown in (fallback(post), *prose_on_slack(blocks_of_post(post))):
             assert set(LINK.findall(shown)) <= {URL}
             assert shown.count("<") == len(LINK.findall(shown))

@@ -7,8 +7,8 @@ from slack_bolt.oauth.async_callback_options import AsyncFailureArgs, AsyncSucce
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from adapters.slack.installs.pages import callbacks, page
-from core.i18n import text
+from adapters.slack.oauth import callbacks, page
+from core.domain.i18n import text
 
 SETTINGS = AsyncOAuthSettings(client_id="1.2", client_secret="x")
 REQUEST = AsyncBoltRequest(body="")

@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.intake.unreadable import UnreadableEvent
-from adapters.slack.gateway.payloads import id_of, kind_of, readable_body, readable_message
-from adapters.slack.inbound import Origin, heard_message
-from adapters.slack.mrkdwn_parser import all_of
+from adapters.chat.acceptor import UnreadableEvent
+from adapters.slack.inbound import (
+    Origin,
+    heard_message,
+    id_of,
+    kind_of,
+    readable_body,
+    readable_message,
+)
+from adapters.slack.mrkdwn import all_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -5,10 +5,10 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.slack.api.client import SlackClient
-from adapters.slack.installs.installations import Installations
+from adapters.slack.client import SlackClient
+from adapters.slack.installations import Installations
 from adapters.slack.people import People
-from core.storage.installations.store import Installed
+from core.storage.installations import Installed
 
 ADMIN = {"is_admin": True}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.mrkdwn_parser import from_mrkdwn
+from adapters.slack.mrkdwn import from_mrkdwn
 
 pytestmark = pytest.mark.costly
 

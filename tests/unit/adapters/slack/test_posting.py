@@ -3,10 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from adapters.buttons import Button
-from adapters.slack.replies.blocks import blocks
-from adapters.slack.replies.dedupe import message_id, metadata, parts_of, strays, timestamp
-from adapters.slack.replies.outbound import Post
+from adapters.chat.buttons import Button
+from adapters.slack.notices import message_id, metadata, parts_of, strays, timestamp
+from adapters.slack.outbound import Post, blocks_of_post
 
 ME, KEY, REQUEST = "UBOT", "slack:T1:C1:1.000001", UUID(int=7)
 
@@ -16,7 +15,7 @@ def message(ts: str, **fields: Any) -> dict[str, Any]:
 
 
 def stop(request_id: UUID) -> dict[str, Any]:
-    return {"blocks": blocks(Post("x", buttons=(Button.STOP,), request_id=request_id))}
+    return {"blocks": blocks_of_post(Post("x", buttons=(Button.STOP,), request_id=request_id))}
 
 
 THREAD = [

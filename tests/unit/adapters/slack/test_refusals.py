@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.slack.api.refusals import Refused, TooMany, of_status
-from core.errors import Unclear
+from adapters.slack.refusals import Refused, TooMany, of_status
+from core.domain.errors import Unclear
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.intake.platform_clock import PlatformClock
-from adapters.slack.gateway.signing import Signatures
+from adapters.chat.incoming_message import PlatformClock
+from adapters.slack.http import Signatures
 from tests.wire.slack.callbacks import signed
 
 NOW = 1_700_000_000
@@ -98,7 +98,7 @@ async def test_requests_teach_nothing_and_have_slack_asked_once_in_a_while() -> 
 async def test_a_slack_that_does_not_answer_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("adapters.slack.gateway.signing._LONGEST_ASKING", 0.05)
+    monkeypatch.setattr("adapters.slack.http._LONGEST_ASKING", 0.05)
     clock = PlatformClock("slack", lambda: datetime.fromtimestamp(NOW, UTC))
     signatures = Signatures("secret", clock, asyncio.Event().wait)
     async with asyncio.timeout(20):

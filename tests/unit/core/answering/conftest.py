@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.models import (
-    Course,
-)
+from core.domain import Course
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine
-from core.storage.sessions.store import SessionStore
+from core.storage.sessions import SessionStore
 from tests.books import COVERED, FOREIGN, LIGHTHOUSE
 from tests.library import open_library
 from tests.unit.core.answering.house import LINKS, SITE, TIDES, FailingEmbedder, FailingIndex, House

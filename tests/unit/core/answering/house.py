@@ -8,37 +8,28 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.answering.agent import Agent
-from core.answering.stages import EarlyStage
-from core.embeddings.base import Vectors
-from core.errors import (
-    EmbeddingError,
-    GenerationError,
-    VectorIndexError,
-)
-from core.generation.base import (
+from core.answering.context import EarlyStage
+from core.answering.grounding.judge import Judge
+from core.answering.writers.base import (
+    DEFAULT_TIMES,
+    AnswerTimes,
     Claim,
     DraftPart,
     GenerationTask,
     Generator,
     ModelCall,
 )
-from core.generation.extractive import ExtractiveGenerator
-from core.generation.times import DEFAULT_TIMES, AnswerTimes
-from core.grounding.judge import Judge
+from core.answering.writers.extractive import ExtractiveGenerator
+from core.domain import AgentConfiguration, AgentRequest, Chunk, ContextMode
+from core.domain.errors import EmbeddingError, GenerationError, VectorIndexError
+from core.domain.sentences import sentences
 from core.index.base import Hits, Part, PointId, SearchQuery
-from core.index.embedded.edge import EdgeIndex
-from core.models import (
-    AgentConfiguration,
-    AgentRequest,
-    Chunk,
-    ContextMode,
-)
+from core.index.edge import EdgeIndex
+from core.providers.embeddings.base import Vectors
 from core.retrieval.retriever import Retriever
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.budgets import Prices, TokenBudgets, TokenLimits
 from core.storage.catalogue import Catalogue
-from core.storage.sessions.store import SessionStore
-from core.text.sentences import sentences
+from core.storage.sessions import SessionStore
 from tests.books import COVERED
 from tests.embedding import HashingEmbedder
 from tests.samples import resting_on

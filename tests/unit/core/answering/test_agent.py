@@ -11,22 +11,18 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from core import i18n
-from core.answering.events import Answerable, SectionsFound, TextDelta, TextWithdrawn
-from core.errors import (
-    BotError,
-    ConfigurationError,
-    EmbeddingError,
-    GenerationError,
-    RequestError,
-    StoreError,
-    UnknownSection,
-    VectorIndexError,
+from core.answering.context import Answerable, SectionsFound, TextDelta, TextWithdrawn
+from core.answering.grounding.judge import Judge
+from core.answering.writers.base import (
+    AnswerTimes,
+    Claim,
+    DraftPart,
+    GenerationTask,
+    NotCovered,
+    Passage,
+    QuotedWords,
 )
-from core.generation.base import Claim, DraftPart, GenerationTask, NotCovered, Passage, QuotedWords
-from core.generation.times import AnswerTimes
-from core.grounding.judge import Judge
-from core.models import (
+from core.domain import (
     EXPLAIN_QUOTE,
     Again,
     AgentConfiguration,
@@ -40,7 +36,19 @@ from core.models import (
     RetrievalToolInput,
     ThreadMessage,
     UserContext,
+    i18n,
 )
+from core.domain.errors import (
+    BotError,
+    ConfigurationError,
+    EmbeddingError,
+    GenerationError,
+    RequestError,
+    StoreError,
+    UnknownSection,
+    VectorIndexError,
+)
+from core.domain.sentences import sentences
 from core.providers.base import (
     ChatEnd,
     ChatMessage,
@@ -50,11 +58,10 @@ from core.providers.base import (
     TimeLimit,
     ignore,
 )
-from core.providers.failures import ProviderFailure
-from core.storage.budgets.store import TokenLimits
+from core.providers.manner import ProviderFailure
+from core.storage.budgets import TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine
-from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
 from tests.samples import resting_on
 from tests.unit.core.answering.house import (

@@ -7,15 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from core import i18n
-from core.answering.answer import AnswerDraft
-from core.generation.base import Claim, QuotedWords
-from core.grounding import wording
-from core.grounding.quoting import QuotedPassage, sentences_around
-from core.index.sparse import Bm25Encoder
-from core.index.terms import TermStatistics
-from core.markdown.code import without_code
-from core.models import (
+from core.answering.draft import AnswerDraft
+from core.answering.grounding import citations as wording
+from core.answering.grounding.differences import QuotedPassage, sentences_around
+from core.answering.writers.base import Claim, QuotedWords
+from core.domain import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
     AgentRequest,
@@ -29,9 +25,12 @@ from core.models import (
     ResponseState,
     RetrievalToolOutput,
     RetrievedChunk,
+    i18n,
 )
+from core.domain.markdown import without_code
+from core.index.terms import Bm25Encoder, TermStatistics
+from core.retrieval.ranking import BUILT_IN
 from core.retrieval.retrieval import Retrieval, whole
-from core.retrieval.scoring import BUILT_IN
 from tests.samples import chunk, request, resting_on
 
 TREE, ROOT = "A heap is a complete binary tree.", "Its root is the largest key [7]."

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.buttons import buttons_under
+from adapters.chat.buttons import buttons_under
 from adapters.console import closing_line
-from bot.providers.offline_model import installed_model
-from core.answering.courtesy import CourtesyStage
-from core.embeddings.local import LocalEmbedder
-from core.generation.base import Claim, ClaimKind
-from core.i18n import Message
-from core.models import Outcome, ThreadMessage, UnreadPart
+from bot.embedders import installed_model
+from core.answering.writers.base import Claim, ClaimKind
+from core.domain import Outcome, ThreadMessage, UnreadPart
+from core.domain.i18n import Message
+from core.providers.embeddings.local import LocalEmbedder
+from core.teaching.early_stages import CourtesyStage
 from tests.books import COVERED
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from core.generation.base import Claim, ClaimKind, GenerationTask, QuotedWords
-from core.grounding.judge import Judge
+from core.answering.grounding.judge import Judge
+from core.answering.verified import passages_of
+from core.answering.writers.base import Claim, ClaimKind, GenerationTask, QuotedWords
+from core.domain.sentences import sentences
 from core.providers.base import ChatModel
-from core.radar.activity import OTHER
-from core.radar.turns import _section
-from core.text.sentences import sentences
-from core.verified_answers.base import passages_of
+from core.teaching.radar_activity import OTHER
+from core.teaching.radar_store import _section
 from tests.books import COVERED
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking, first_words, quoting
 from tests.unit.core.answering.test_second_draft import Strict

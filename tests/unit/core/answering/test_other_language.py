@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.answering.answer import AnswerDraft
-from core.models import EXPLAIN_QUOTE, AgentConfiguration, AgentRequest, EvidenceSignals, Outcome
+from core.answering.draft import AnswerDraft
+from core.domain import EXPLAIN_QUOTE, AgentConfiguration, AgentRequest, EvidenceSignals, Outcome
+from core.retrieval.ranking import BUILT_IN
 from core.retrieval.retrieval import passage_alone
-from core.retrieval.scoring import BUILT_IN
 from tests.samples import resting_on
 
 GERMAN = "Wie wird der Preis auf dem Markt durch die Nachfrage bestimmt?"

@@ -6,9 +6,16 @@ from typing import cast
 
 import pytest
 
-from core.errors import GenerationError
-from core.generation.base import Claim, ClaimKind, DraftPart, GenerationTask, ModelCall, NotCovered
-from core.grounding.judge import Judge
+from core.answering.grounding.judge import Judge
+from core.answering.writers.base import (
+    Claim,
+    ClaimKind,
+    DraftPart,
+    GenerationTask,
+    ModelCall,
+    NotCovered,
+)
+from core.domain.errors import GenerationError
 from core.providers.base import (
     ChatEnd,
     ChatMessage,

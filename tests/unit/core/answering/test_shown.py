@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.answering.context import AnswerContext
-from core.answering.events import TextDelta, TextWithdrawn
-from core.models import AgentConfiguration, AgentResponse
+from core.answering.context import AnswerContext, TextDelta, TextWithdrawn
+from core.domain import AgentConfiguration, AgentResponse
 from tests.samples import request
 
 

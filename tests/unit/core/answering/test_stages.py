@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from core.answering.context import AnswerContext
-from core.models import AgentResponse, Outcome
+from core.domain import AgentResponse, Outcome
 from tests.books import COVERED_FACT
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking, first_words
 

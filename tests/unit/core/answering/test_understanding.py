@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from bot.services import Services
-from core.i18n import use_locale
-from core.models import AgentRequest, AgentResponse, Outcome
+from core.domain import AgentRequest, AgentResponse, Outcome
+from core.domain.i18n import use_locale
 from tests.bench.books import opened
 from tests.bench.corpora import Corpus, ingest
 from tests.books import LIGHTHOUSE, write_files

@@ -8,21 +8,27 @@ from uuid import uuid4
 
 import pytest
 
-from adapters.markdown.footnotes import footnotes
-from core.access.store import AccessStore
-from core.access.tenants import Tenant
-from core.answering.verified import VerifiedAnswerJudge, VerifiedStage
-from core.generation.base import Claim, GenerationTask, QuotedWords
-from core.generation.passages.showing import place_of
-from core.i18n import use_locale
-from core.models import STAFF, Outcome, UserContext, now
+from adapters.chat.markdown.footnotes import footnotes
+from core.answering.verified import (
+    Draft,
+    ScopeKind,
+    StaleBecause,
+    VerifiedScope,
+    instruction,
+    passages_of,
+)
+from core.answering.writers.base import Claim, GenerationTask, QuotedWords
+from core.answering.writers.windows import place_of
+from core.domain import STAFF, Outcome, UserContext, now
+from core.domain.i18n import use_locale
 from core.providers.base import ChatEnd, ignore
 from core.retrieval.retriever import Retriever
+from core.storage.access import Tenant
+from core.storage.access_store import AccessStore
 from core.storage.database import write
-from core.verified_answers.base import Draft, ScopeKind, StaleBecause, VerifiedScope, passages_of
-from core.verified_answers.matching import Matcher
-from core.verified_answers.prompt_passages import instruction
-from core.verified_answers.store import VerifiedAnswers, mark_stale
+from core.teaching.early_stages import VerifiedAnswerJudge, VerifiedStage
+from core.teaching.matching import Matcher
+from core.teaching.verified_store import VerifiedAnswers, mark_stale
 from tests.books import COVERED, VERBATIM
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking, quoting
 
@@ -204,7 +210,7 @@ async def test_what_it_cites_of_the_book_stands_below_it(house: House, home: Any
 
 
 def test_the_weights_are_in_the_package() -> None:
-    assert (Path(__file__).parents[4] / "core/verified_answers/likeness.json").is_file()
+    assert (Path(__file__).parents[4] / "core/teaching/likeness.json").is_file()
 
 
 def quoting_the_staff(task: GenerationTask) -> list[Claim]:

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from core.index.base import FORMAT
-from core.index.outline import Outline, OutlineWriter
-from core.index.terms import TermStatistics
-from core.index.vocabulary import changed, count_words, words_from_bytes, words_to_bytes
-from core.ingestion.edition.compaction import run_to_merge
+from core.index.terms import (
+    Outline,
+    OutlineWriter,
+    TermStatistics,
+    changed,
+    count_words,
+    words_from_bytes,
+    words_to_bytes,
+)
+from core.ingestion.building import run_to_merge
 from core.storage.catalogue import Segment
 from tests.contracts.index_points import DIMENSIONS, course
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.index.embedded.marker import Marker, is_whole, sizes, write_marker
+from core.index.base import Marker, is_whole, sizes, write_marker
 
 
 def test_a_file_that_takes_the_place_of_another_in_a_moment_is_none_of_the_collection(

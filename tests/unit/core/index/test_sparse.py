@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.index.base import SparseVector
-from core.index.sparse import Bm25Encoder, ascending
+from core.index.terms import Bm25Encoder, ascending
 
 PROJECT = Path(__file__).parents[4]
 TEXT = "The central bank raises its interest rates; banks and households react to the rates."
@@ -88,7 +88,7 @@ def test_languages_without_spaces_are_cut_into_words(tag: str, passage: str, que
 
 @pytest.mark.costly
 def test_every_process_computes_the_same_vectors() -> None:
-    script = f"from core.index.sparse import Bm25Encoder; print(Bm25Encoder().passages([{TEXT!r}]))"
+    script = f"from core.index.terms import Bm25Encoder; print(Bm25Encoder().passages([{TEXT!r}]))"
     outputs = [
         subprocess.run(
             [sys.executable, "-c", script],

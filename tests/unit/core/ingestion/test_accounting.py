@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.ingest_report import print_report, summary
-from core.ingestion.account.groups import grouped
-from core.ingestion.account.refusal import IngestionRefused
-from core.ingestion.report import IngestReport
-from core.ingestion.sites.detection import detect_site
-from core.ingestion.sources.files import unique_names
+from bot.cli.ingest import print_report, summary
+from core.ingestion.account import grouped
+from core.ingestion.coverage import IngestionRefused, IngestReport
+from core.ingestion.sources.sources import detect_site, unique_names
 from core.storage.ingest_accounts import IngestAccounts
 from tests.books import write_files
 from tests.library import COURSE, Library, failures

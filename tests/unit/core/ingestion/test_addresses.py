@@ -6,9 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import UnsupportedDocument
-from core.ingestion.web.addresses import is_local, is_public, literal_address, resolve_with_system
-from core.ingestion.web.targets import parse_target
+from core.domain.errors import UnsupportedDocument
+from core.ingestion.sources.pinned import (
+    is_local,
+    is_public,
+    literal_address,
+    parse_target,
+    resolve_with_system,
+)
 
 SPECIAL = [
     "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "100.127.255.255",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.markdown.anchors import anchor_slugs
+from core.ingestion.formats.includes import MarkdownFlavour
+from core.ingestion.formats.markdown_inline import anchor_slugs
 
 
 @pytest.mark.parametrize(

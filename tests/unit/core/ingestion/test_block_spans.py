@@ -2,12 +2,11 @@
 
 import pytest
 
-from core.ingestion.chunks.boilerplate import with_boilerplate
-from core.ingestion.chunks.chunking import chunk_document
-from core.ingestion.chunks.passages import CourseDocument, Placement, course_document
+from core.domain import Chunk, Course
+from core.ingestion.chunking import chunk_document
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
-from core.ingestion.formats.html.blocks import html_blocks
-from core.models import Chunk, Course
+from core.ingestion.formats.html_blocks import html_blocks
+from core.ingestion.passages import CourseDocument, Placement, course_document, with_boilerplate
 from tests.unit.core.ingestion.test_markdown import parsed as markdown
 
 COURSE = Course(course_id="tides", title="Tides")

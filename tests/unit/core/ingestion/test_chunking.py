@@ -2,14 +2,14 @@
 
 import pytest
 
-from core.ingestion.chunks.chunking import (
+from core.domain.sentences import count_tokens
+from core.ingestion.chunking import (
     LARGEST_TOKENS,
     LARGEST_WHOLE_TOKENS,
     ChunkedDocument,
     chunk_document,
 )
 from core.ingestion.document import Block, BlockKind, document_of
-from core.text.tokens import count_tokens
 
 SENTENCE = "The tide rises twice a day because the moon pulls at the water of the sea. "
 

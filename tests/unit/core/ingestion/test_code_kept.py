@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.markdown.code import code_in
-from core.markdown.writing import code_span, fenced
+from core.domain.links import code_span, fenced
+from core.domain.markdown import code_in
 from tests.answered import chunks_of, documents, without_blanks
 
 pytestmark = pytest.mark.costly

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.sandbox import parser_process
-from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
+from core.ingestion.sandbox import sandbox as parser_process
+from core.ingestion.sandbox.messages import ParseJob
+from core.ingestion.sandbox.sandbox import Sandbox
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ async def test_a_page_cannot_include_what_is_not_its_courses(course: Path, path:
 FORBIDDEN = """
 import os, sys
 from pathlib import Path
-from core.ingestion.sandbox.confinement import AuditHook, limit_resources
+from core.ingestion.sandbox.child import AuditHook, limit_resources
 import socket, subprocess
 import http.client, urllib.request
 target = Path(sys.argv[1])

@@ -2,12 +2,12 @@
 
 import pytest
 
-from core.ingestion.chunks.chunking import LARGEST_ENTRY_TOKENS, ChunkedDocument, chunk_document
+from core.ingestion.chunking import LARGEST_ENTRY_TOKENS, ChunkedDocument, chunk_document
 from core.ingestion.document import ParsedDocument
-from core.ingestion.formats.html.reader import parse_html
-from core.ingestion.formats.latex.reader import parse_latex
-from core.ingestion.formats.markdown.reader import parse_markdown
-from core.ingestion.formats.rst.reader import parse_rst
+from core.ingestion.formats.html import parse_html
+from core.ingestion.formats.latex import parse_latex
+from core.ingestion.formats.markdown import parse_markdown
+from core.ingestion.formats.rst import parse_rst
 
 RST, MARKDOWN, HTML, LATEX = "rst", "markdown", "html", "latex"
 OPTIONS = """--quick

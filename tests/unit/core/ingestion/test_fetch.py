@@ -12,8 +12,8 @@ import httpx
 import pytest
 from aiohttp import web
 
-from core.errors import BotError, SourceUnavailable, UnsupportedDocument
-from core.ingestion.web.fetch import Fetcher
+from core.domain.errors import BotError, SourceUnavailable, UnsupportedDocument
+from core.ingestion.sources.fetch import Fetcher
 from tests.pauses import passed_over
 from tests.unit.core.ingestion.web import (
     Names,

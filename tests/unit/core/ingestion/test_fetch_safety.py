@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import SourceUnavailable, UnsupportedDocument
-from core.ingestion.web.fetch import Fetcher
+from core.domain.errors import SourceUnavailable, UnsupportedDocument
+from core.ingestion.sources.fetch import Fetcher
 from tests.unit.core.ingestion.web import (
     OTHER_PUBLIC,
     PUBLIC,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.account.refusal import IngestionRefused
+from core.ingestion.coverage import IngestionRefused
 from tests.library import BOOK, COURSE, Library, failures
 
 pytestmark = pytest.mark.costly

@@ -6,10 +6,9 @@ from io import BytesIO
 
 import pytest
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.characters import visible
-from core.ingestion.formats.decoding import decode_text
+from core.ingestion.formats.decoding import decode_text, visible
 from core.ingestion.formats.registry import detect_format, parse
 from tests.unit.core.ingestion.pdfs import lines, pdf
 

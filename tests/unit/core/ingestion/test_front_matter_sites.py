@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.sites.detection import detect_site
-from core.ingestion.sites.front_matter import path_patterns
-from core.ingestion.sites.site import Site, SiteKind
+from core.ingestion.sites import site as path_patterns
+from core.ingestion.sites.site_settings import Site, SiteKind
+from core.ingestion.sources.sources import detect_site
 from tests.books import write_files
 from tests.format_courses.front_matter import (
     HUGO,

@@ -9,13 +9,12 @@ import httpx
 import pytest
 from aiohttp import web
 
-from core.errors import IngestionError, SourceUnavailable, UnsupportedDocument
-from core.ingestion.git.address import GitAddress, parse_git_address
-from core.ingestion.git.program import find_git, pinned, size_of
-from core.ingestion.git.repositories import Checkout, Repositories
-from core.ingestion.report import IngestReport
-from core.ingestion.sources.opening import open_sources
-from core.ingestion.web.fetch import Fetcher
+from core.domain.errors import IngestionError, SourceUnavailable, UnsupportedDocument
+from core.ingestion.coverage import IngestReport
+from core.ingestion.sources.fetch import Fetcher
+from core.ingestion.sources.git import Checkout, GitAddress, Repositories, parse_git_address
+from core.ingestion.sources.git_program import find_git, pinned, size_of
+from core.ingestion.sources.sources import open_sources
 from tests.git_server import GitServer, Repository, git_server
 from tests.library import BOOK, COURSE, Library
 from tests.wire.certificates import Authority

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import UnsupportedDocument
-from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
+from core.domain.errors import UnsupportedDocument
+from core.ingestion.sandbox.messages import ParseJob
+from core.ingestion.sandbox.sandbox import Sandbox
 from tests.unit.core.ingestion.pdfs import lines, pdf
 
 pytestmark = pytest.mark.costly

@@ -3,7 +3,7 @@
 import pytest
 
 from core.ingestion.document import Block, BlockKind, Omission
-from core.ingestion.formats.html.reader import parse_html
+from core.ingestion.formats.html import parse_html
 
 
 def blocks(html: str) -> list[Block]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.ingestion.document import BlockRole, ParsedDocument
-from core.ingestion.formats.latex.reader import parse_latex
-from core.ingestion.sites.detection import detect_site
+from core.ingestion.formats.latex import parse_latex
+from core.ingestion.sources.sources import detect_site
 from tests.books import write_files
 from tests.format_courses.latex import COURSE
 from tests.format_courses.reading import read_course

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.ingest_report import print_report, summary
+from bot.cli.ingest import print_report, summary
 from core.ingestion import pipeline
-from core.ingestion.account.left_out import counts_kept, more_left_out_than_read
-from core.ingestion.account.refusal import IngestionRefused
+from core.ingestion.coverage import IngestionRefused, IngestReport
 from core.ingestion.document import Block, BlockKind, Omission
+from core.ingestion.formats import pandoc_program as program
 from core.ingestion.formats import registry
-from core.ingestion.formats.pandoc import program
-from core.ingestion.report import IngestReport
-from core.ingestion.sandbox import parser_process
-from core.system_packages import how_to_install_pandoc
+from core.ingestion.refusal import counts_kept, more_left_out_than_read
+from core.ingestion.sandbox import sandbox as parser_process
+from core.ingestion.system_packages import how_to_install_pandoc
 from tests.library import BOOK, COURSE, Library
 from tests.pandoc import needs_pandoc
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.formats.markdown.reader import parse_markdown
-from core.ingestion.sites.detection import detect_site
-from core.ingestion.sites.page_files import include_reader
-from core.ingestion.sites.site import SiteKind
+from core.ingestion.formats.includes import MarkdownFlavour
+from core.ingestion.formats.markdown import parse_markdown
+from core.ingestion.sites.site import include_reader
+from core.ingestion.sites.site_settings import SiteKind
+from core.ingestion.sources.sources import detect_site
 
 pytestmark = pytest.mark.costly
 

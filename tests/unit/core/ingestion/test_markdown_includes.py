@@ -1,7 +1,7 @@
 """Included files: mdBook links, MkDocs snippets and MDX partials."""
 
 from core.ingestion.document import ParsedDocument
-from core.ingestion.formats.markdown.reader import parse_markdown
+from core.ingestion.formats.markdown import parse_markdown
 
 RUST = """\
 use std::fs;

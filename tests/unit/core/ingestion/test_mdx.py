@@ -3,7 +3,7 @@
 import pytest
 
 from core.ingestion.document import Block
-from core.ingestion.formats.markdown.reader import parse_markdown
+from core.ingestion.formats.markdown import parse_markdown
 
 
 def blocks(text: str) -> list[Block]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, BlockRole, Omission, document_of
 from core.ingestion.sandbox.messages import (
     MOST_OMISSIONS,

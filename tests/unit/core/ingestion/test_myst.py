@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from core.ingestion.document import ParsedDocument
-from core.ingestion.formats.markdown.reader import parse_markdown
-from core.ingestion.sites.detection import detect_site
+from core.ingestion.formats.markdown import parse_markdown
+from core.ingestion.sources.sources import detect_site
 from tests.books import write_files
 from tests.format_courses.quarto import JUPYTER_BOOK
 from tests.format_courses.reading import read_course

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind, Omission
 from core.ingestion.formats.notebook import parse_notebook
 

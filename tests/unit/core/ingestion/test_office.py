@@ -12,11 +12,11 @@ from docx.oxml.parser import parse_xml
 from docx.shared import Pt, RGBColor
 from pptx.util import Emu, Inches
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind
-from core.ingestion.formats import containers
-from core.ingestion.formats.office.docx import parse_docx
-from core.ingestion.formats.office.pptx import parse_pptx
+from core.ingestion.formats import decoding as containers
+from core.ingestion.formats.docx import parse_docx
+from core.ingestion.formats.pptx import parse_pptx
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'

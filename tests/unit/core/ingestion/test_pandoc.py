@@ -10,12 +10,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.errors import ProgramMissing, UnsupportedDocument
+from core.domain.errors import ProgramMissing, UnsupportedDocument
 from core.ingestion.document import BlockKind, BlockRole, ParsedDocument
-from core.ingestion.formats.pandoc.program import Pandoc
+from core.ingestion.formats.pandoc_program import Pandoc
 from core.ingestion.formats.registry import FORMATS
-from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
-from core.system_packages import how_to_install_pandoc, manager_of
+from core.ingestion.sandbox.messages import ParseJob
+from core.ingestion.sandbox.sandbox import Sandbox
+from core.ingestion.system_packages import how_to_install_pandoc, manager_of
 from tests.pandoc import needs_pandoc, no_pandoc, program
 
 pytestmark = pytest.mark.costly

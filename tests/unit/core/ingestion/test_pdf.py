@@ -5,9 +5,9 @@ from io import BytesIO
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind
-from core.ingestion.formats.pdf.reader import parse_pdf
+from core.ingestion.formats.pdf import parse_pdf
 from tests.unit.core.ingestion.pdfs import lines, pdf
 
 

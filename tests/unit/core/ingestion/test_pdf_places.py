@@ -6,7 +6,7 @@ import pytest
 from pypdf._codecs.core_font_metrics import CORE_FONT_METRICS
 
 from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.pdf.reader import parse_pdf
+from core.ingestion.formats.pdf import parse_pdf
 from tests.unit.core.ingestion.pdfs import lines, pdf
 
 _WIDTHS = CORE_FONT_METRICS["Helvetica"].character_widths

@@ -6,16 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from core.embeddings.base import Vectors
-from core.errors import EmbeddingError, IngestionBusy, IngestionError
-from core.index.sparse import Bm25Encoder
-from core.index.terms import TermStatistics
-from core.index.vocabulary import count_words, words_from_bytes
+from core.domain import Course, now
+from core.domain.errors import EmbeddingError, IngestionBusy, IngestionError
+from core.domain.sentences import Span
+from core.index.terms import Bm25Encoder, TermStatistics, count_words, words_from_bytes
 from core.ingestion import pipeline
-from core.ingestion.changes.store import CourseChanges
-from core.ingestion.edition.embedding import embedding_text
-from core.models import Course, now
-from core.text.sentences import Span
+from core.ingestion.changes import CourseChanges
+from core.ingestion.embedding import embedding_text
+from core.providers.embeddings.base import Vectors
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, failures
 

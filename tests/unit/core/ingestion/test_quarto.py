@@ -3,9 +3,9 @@
 import pytest
 
 from core.ingestion.document import BlockKind, Omission, ParsedDocument
-from core.ingestion.formats.markdown.anchors import pandoc_slug
-from core.ingestion.formats.markdown.reader import parse_markdown
-from core.ingestion.sites.detection import loose_page
+from core.ingestion.formats.markdown import parse_markdown
+from core.ingestion.formats.markdown_inline import pandoc_slug
+from core.ingestion.sources.sources import loose_page
 
 
 def parsed(text: str, **files: str) -> ParsedDocument:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.sites.detection import detect_site
-from core.ingestion.sites.site import Site, SiteKind
+from core.ingestion.sites.site_settings import Site, SiteKind
+from core.ingestion.sources.sources import detect_site
 from tests.books import write_files
 from tests.format_courses.quarto import BOOK, JUPYTER_BOOK, WEBSITE
 from tests.format_courses.reading import read_course

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from core.ingestion.document import BlockKind, BlockRole, ParsedDocument
-from core.ingestion.formats.rst.reader import parse_rst
-from core.ingestion.sites.detection import detect_site
-from core.ingestion.sites.site import SiteKind
+from core.ingestion.formats.rst import parse_rst
+from core.ingestion.sites.site_settings import SiteKind
+from core.ingestion.sources.sources import detect_site
 from tests.books import write_files
 from tests.format_courses.reading import ReadCourse, read_course
 from tests.format_courses.sphinx import COURSE

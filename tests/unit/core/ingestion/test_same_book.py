@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from core.ingestion.document import Block
-from core.ingestion.formats.markdown.reader import parse_markdown
+from core.ingestion.formats.markdown import parse_markdown
 from core.ingestion.formats.registry import parse
 from tests.bench.format_writers import WRITERS
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ServiceError, UnsupportedDocument
+from core.domain.errors import ServiceError, UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, ParsedDocument
-from core.ingestion.sandbox import parser_process, sandbox
+from core.ingestion.sandbox import sandbox
+from core.ingestion.sandbox import sandbox as parser_process
 from core.ingestion.sandbox.messages import ParseJob, job_parts
 from core.ingestion.sandbox.sandbox import Sandbox
 

@@ -5,15 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import UnsupportedDocument
+from core.domain.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.pdf.scans import PagePicture
-from core.ingestion.recognition import tesseract as tesseract_module
-from core.ingestion.recognition.languages import tesseract_name
-from core.ingestion.recognition.recognition import Recognition, recognition_with
-from core.ingestion.recognition.tesseract import Tesseract, find_tesseract
-from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
-from core.system_packages import how_to_install_tesseract
+from core.ingestion.formats import scans as tesseract_module
+from core.ingestion.formats.scans import (
+    PagePicture,
+    Recognition,
+    Tesseract,
+    find_tesseract,
+    recognition_with,
+    tesseract_name,
+)
+from core.ingestion.sandbox.messages import ParseJob
+from core.ingestion.sandbox.sandbox import Sandbox
+from core.ingestion.system_packages import how_to_install_tesseract
 from tests.tesseract import english_scans, needs_tesseract, program, without_windows
 from tests.unit.core.ingestion.pdfs import lines, pdf, scan_of
 

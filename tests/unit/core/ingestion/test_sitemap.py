@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from core.errors import SourceUnavailable, UnsupportedDocument
-from core.ingestion.web.fetch import Fetcher
-from core.ingestion.web.sitemap import MAX_SITEMAPS, read_sitemap
-from core.ingestion.web.sitemap_format import MAX_URLS, SitemapEntry, parse_sitemap
+from core.domain.errors import SourceUnavailable, UnsupportedDocument
+from core.ingestion.sources.fetch import MAX_SITEMAPS, Fetcher, read_sitemap
+from core.ingestion.sources.sitemap import MAX_URLS, SitemapEntry, parse_sitemap
 from tests.unit.core.ingestion.web import Site, page, serving
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

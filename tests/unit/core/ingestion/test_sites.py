@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.formats.flavours.flavour import MarkdownFlavour
-from core.ingestion.sites.detection import detect_site
-from core.ingestion.sites.page_files import include_reader
-from core.ingestion.sites.site import Site, SiteKind
+from core.ingestion.formats.includes import MarkdownFlavour
+from core.ingestion.sites.site import include_reader
+from core.ingestion.sites.site_settings import Site, SiteKind
+from core.ingestion.sources.sources import detect_site
 
 
 def folder(root: Path, files: dict[str, str]) -> Path:

@@ -12,10 +12,10 @@ from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
-from core.ingestion.chunks.passages import Placement, course_document
+from core.domain import Course
 from core.ingestion.document import Block, BlockKind, ParsedDocument
-from core.ingestion.formats.office.pptx import parse_pptx
-from core.models import Course
+from core.ingestion.formats.pptx import parse_pptx
+from core.ingestion.passages import Placement, course_document
 
 _DECLARED = " ".join(
     f'xmlns:{prefix}="{uri}"'

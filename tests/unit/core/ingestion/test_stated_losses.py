@@ -9,9 +9,9 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from core.ingestion.document import Omission
-from core.ingestion.formats.html.reader import parse_html
+from core.ingestion.formats.html import parse_html
 from core.ingestion.formats.notebook import parse_notebook
-from core.ingestion.formats.office.pptx import parse_pptx
+from core.ingestion.formats.pptx import parse_pptx
 from tests.unit.core.ingestion.test_notebook import code, notebook
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from adapters.markdown.footnotes import place_in_book
+from adapters.chat.markdown.footnotes import place_in_book
 from core.ingestion.document import ParsedDocument
+from core.ingestion.formats.plain import parse_subtitles
 from core.ingestion.formats.registry import parse
-from core.ingestion.formats.subtitles import parse_subtitles
 from core.ingestion.sandbox.messages import ParseJob
 from tests.format_courses.reading import read_course, said_of
 from tests.format_courses.subtitles import COURSE

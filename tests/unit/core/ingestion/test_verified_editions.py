@@ -5,17 +5,17 @@ from uuid import uuid4
 
 import pytest
 
-from core.access.tenants import Tenant
-from core.retrieval.retrieval import retrieved
-from core.verified_answers.base import (
+from core.answering.verified import (
     Draft,
     StaleBecause,
     VerifiedCitation,
     VerifiedScope,
     VerifiedState,
 )
-from core.verified_answers.cited_passages import CitedPassages
-from core.verified_answers.store import VerifiedAnswers
+from core.retrieval.retrieval import retrieved
+from core.storage.access import Tenant
+from core.teaching.staff_answers import CitedPassages
+from core.teaching.verified_store import VerifiedAnswers
 from tests.books import LIGHTHOUSE
 from tests.library import COURSE, Library, open_library
 

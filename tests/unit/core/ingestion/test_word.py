@@ -11,9 +11,8 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml.parser import parse_xml
 
-from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.list_labels import counted
-from core.ingestion.formats.office.docx import parse_docx
+from core.ingestion.document import BlockKind, ParsedDocument, counted
+from core.ingestion.formats.docx import parse_docx
 
 _SPACES = {
     "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from core.providers.breaker import CircuitBreaker
+from core.providers.pacing import CircuitBreaker
 
 
 class Clock:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.generation.claims.schema import ANSWER
+from core.answering.writers.prompt import ANSWER
 from core.providers.base import ToolCall
-from core.providers.reading import ReplyReader
+from core.providers.reply_text import ReplyReader
 
 SAID = '{"claims": [{"text": "Prices rise.", "sentences": [1]}], "missing": "nothing"}'
 LINES = "Prices rise. [1]\nThey fall. [2]\n"

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from core.providers.failures import ProviderFailure
-from core.providers.retries import RetryPolicy, with_retries
+from core.providers.manner import ProviderFailure
+from core.providers.pacing import RetryPolicy, with_retries
 from tests.pauses import passed_over
 
 QUICK = RetryPolicy(retries=3, backoff=0.001, longest_wait=5.0)

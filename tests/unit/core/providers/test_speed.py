@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.providers.base import Speed, Speedometer
 from core.providers.pacing import Timeouts
-from core.providers.speed import Speed, Speedometer
 
 
 def test_nothing_is_known_of_a_model_that_read_next_to_nothing() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import LocalEmbedder
-from core.models import Again
-from core.retrieval.question.again import wanted_again
+from bot.embedders import installed_model
+from core.domain import Again
+from core.providers.embeddings.local import LocalEmbedder
+from core.retrieval.questions import wanted_again
 from tests.embedding import HashingEmbedder
 
 

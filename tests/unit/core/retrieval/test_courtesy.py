@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.offline_model import installed_model
-from core.embeddings.local import LocalEmbedder
-from core.retrieval.question.courtesy import is_courtesy_alone, without_courtesy
+from bot.embedders import installed_model
+from core.providers.embeddings.local import LocalEmbedder
+from core.retrieval.questions import is_courtesy_alone, without_courtesy
 from tests.embedding import HashingEmbedder
 
 NEAR_TOPIC = [

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
-from core.retrieval.question.followups import LeaningQuestion, leaning, read_asked
+from core.domain import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
+from core.retrieval.questions import LeaningQuestion, leaning, read_asked
 
 FOREIGN = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
 

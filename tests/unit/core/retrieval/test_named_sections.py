@@ -5,16 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from core.answering.answer import AnswerDraft
-from core.errors import UnknownSection
-from core.generation.base import Claim, GenerationTask
-from core.generation.extractive import ExtractiveGenerator
-from core.models import AgentConfiguration, AgentRequest, RetrievalToolInput
-from core.retrieval.named_sections.reading import named_section
-from core.retrieval.named_sections.references import read_references
-from core.retrieval.named_sections.resolution import resolve_section
+from core.answering.draft import AnswerDraft
+from core.answering.writers.base import Claim, GenerationTask
+from core.answering.writers.extractive import ExtractiveGenerator
+from core.domain import AgentConfiguration, AgentRequest, RetrievalToolInput
+from core.domain.errors import UnknownSection
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
+from core.retrieval.sections import named_section, read_references, resolve_section
 from core.storage.catalogue import SectionRecord
 from tests.library import COURSE, Library, open_library
 

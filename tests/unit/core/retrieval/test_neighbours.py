@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models import RetrievalToolInput, RetrievedChunk
+from core.domain import RetrievalToolInput, RetrievedChunk
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever

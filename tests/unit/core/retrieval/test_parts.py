@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.retrieval.question.parts import PartsForm, parts_of
+from core.retrieval.parts import PartsForm, parts_of
 
 
 def words(question: str) -> list[str]:

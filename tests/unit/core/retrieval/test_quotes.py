@@ -6,8 +6,8 @@ import unicodedata
 import numpy as np
 import pytest
 
-from core.models import QuoteStatus
-from core.retrieval.quote_location.matching import BookText, QuoteMatch
+from core.domain import QuoteStatus
+from core.retrieval.quotes import BookText, QuoteMatch
 
 SYLLABLES = [
     "ba",

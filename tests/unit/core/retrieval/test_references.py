@@ -2,13 +2,14 @@
 
 import pytest
 
-from core.retrieval.named_sections.numbers import (
+from core.retrieval.sections import (
     SectionNumber,
+    SectionReference,
     number_of,
     read_number,
+    read_references,
     without_number,
 )
-from core.retrieval.named_sections.references import SectionReference, read_references
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.retrieval.question.resolving import (
+from core.retrieval.resolving import (
     LastAnswer,
     ReadingKind,
     chosen,

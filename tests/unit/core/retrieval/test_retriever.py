@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import core.storage.catalogue
-from core.embeddings.base import Embedder, Vectors
-from core.errors import ConfigurationError, UnknownSection
+from core.domain import Chunk, Course, QuoteStatus, RetrievalToolInput
+from core.domain.errors import ConfigurationError, UnknownSection
 from core.index.base import PointId
-from core.models import Chunk, Course, QuoteStatus, RetrievalToolInput
+from core.providers.embeddings.base import Embedder, Vectors
 from core.retrieval.retriever import Retriever
 from core.storage.catalogue import Catalogue
 from tests.embedding import HashingEmbedder

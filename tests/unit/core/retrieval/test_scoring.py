@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain import EvidenceSignals
 from core.index.base import SparseVector
-from core.index.sparse import Bm25Encoder
-from core.index.terms import TermStatistics
-from core.models import EvidenceSignals
-from core.retrieval.ranking import Ranked, rank
-from core.retrieval.scoring import (
+from core.index.terms import Bm25Encoder, TermStatistics
+from core.retrieval.ranking import (
     ANSWERABLE,
     USABLE,
+    Ranked,
     RawEvidence,
     ScoreScale,
     leading,
+    rank,
     raw_evidence,
     scale_for,
     score_all,

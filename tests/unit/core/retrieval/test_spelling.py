@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.retrieval.question.spelling import Mended, Speller
+from core.retrieval.questions import Mended, Speller
 
 BOOK = Counter(
     {"meiosis": 9, "mitosis": 7, "cell": 40, "can't": 3, "divides": 4, "two-sided": 2, "the": 90}

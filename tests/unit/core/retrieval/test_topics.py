@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.retrieval.topics import Likely, Topic, Topics
+from core.retrieval.sections import Likely, Topic, Topics
 from tests.library import COURSE, Library, open_library
 
 pytestmark = pytest.mark.costly

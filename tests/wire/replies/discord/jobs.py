@@ -8,10 +8,10 @@ from typing import Any
 import aiohttp
 import discord
 
-from adapters.discord.api.rest import check_again
-from adapters.discord.replies.reply import DiscordReply
-from core.inbox.base import Job
-from core.models import AgentRequest, now
+from adapters.discord.reply import DiscordReply
+from adapters.discord.rest import check_again
+from core.domain import AgentRequest, now
+from core.storage.inbox.base import Job
 from tests.wire.discord import Channel, DiscordServer, Interaction, Message, User, World
 from tests.wire.discord.component_checks import walk
 from tests.wire.discord.interactions import InteractionType

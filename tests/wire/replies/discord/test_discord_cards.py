@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import discord
 
-from adapters.buttons import Button, custom_id
-from adapters.discord.replies.reply import tell
-from core.inbox.base import Posted
+from adapters.chat.buttons import Button, custom_id
+from adapters.discord.reply import tell_reader
+from core.storage.inbox.base import Posted
 from tests.wire.discord import DiscordServer, Message, MessageFlag, User, World
 from tests.wire.discord.component_checks import BUTTON, CONTAINER, ROW, SEPARATOR, TEXT_DISPLAY
 from tests.wire.discord.trial import call
@@ -78,7 +78,7 @@ async def test_a_refusal_that_its_asker_alone_sees_is_a_card(
 ) -> None:
     interaction = deferred(world, ann, ephemeral=True)
     job = about_interaction(interaction, ephemeral=True)
-    await tell(client, job, Kept(), "The book doesn't cover this.")
+    await tell_reader(client, job, Kept(), "The book doesn't cover this.")
     original = interaction.original
     assert original is not None
     assert (kinds(original), original.ephemeral) == ([[TEXT_DISPLAY]], True)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import discord
 import pytest
 
-from adapters.discord.replies.reply import DiscordReply, notify, retract, tell
-from core.errors import Stopped
-from core.inbox.base import Kind, LeaseLost, Posted
-from core.models import ContextMode
+from adapters.discord.reply import DiscordReply, notify, retract, tell_reader
+from core.domain import ContextMode
+from core.domain.errors import Stopped
+from core.storage.inbox.base import Kind, LeaseLost, Posted
 from tests.samples import request
 from tests.wire.discord import (
     MessageFlag,
@@ -252,7 +252,7 @@ async def test_a_stopped_answer_is_a_sentence_without_buttons(
     reply = await opened(client, about_message(question), kept)
     await reply.update("A tree")
     await reply.leave()
-    await tell(client, replace(about_message(question), posted=reply.posted), kept, STOPPED)
+    await tell_reader(client, replace(about_message(question), posted=reply.posted), kept, STOPPED)
     (answer,) = by_bot(world, thread_of(world, question))
     assert (answer.text, labels(answer)) == (STOPPED, [])
 
@@ -263,7 +263,7 @@ async def test_a_refusal_is_told_once_as_a_reply(
     question, kept = await world.say(ann, world.channel, QUESTION), Kept()
     job = about_message(question, refusal=UNBOUND)
     for _ in range(2):
-        await tell(client, replace(job, posted=kept.posted), kept, UNBOUND)
+        await tell_reader(client, replace(job, posted=kept.posted), kept, UNBOUND)
     (answer,) = by_bot(world, world.channel)
     assert {*answer.revisions} == {UNBOUND}
     assert question.thread is None
@@ -279,7 +279,7 @@ async def test_a_public_response_that_is_refused_is_gone_and_told_alone(
     await reply.update("A tree")
     await reply.leave()
     job = replace(about_interaction(interaction), posted=reply.posted)
-    await tell(client, job, kept, STOPPED)
+    await tell_reader(client, job, kept, STOPPED)
     assert by_bot(world, world.channel) == []
     (told,) = interaction.follow_ups
     assert (told.text, told.ephemeral) == (STOPPED, True)
@@ -297,9 +297,9 @@ async def test_a_refusal_after_a_public_acknowledgement_is_told_alone(
     if dies:
         kept.dies = True
         with pytest.raises(Killed):
-            await tell(client, job, kept, STOPPED)
+            await tell_reader(client, job, kept, STOPPED)
         kept.dies = False
-    await tell(client, job, kept, STOPPED)
+    await tell_reader(client, job, kept, STOPPED)
     assert by_bot(world, world.channel) == []
     told = [(one.text, one.ephemeral) for one in interaction.follow_ups]
     assert told == ([] if dies else [(STOPPED, True)])  # at most once
@@ -312,7 +312,7 @@ async def test_who_dies_before_a_private_sentence_has_sent_none(
     acknowledge(world, interaction)
     kept.dies = True
     with pytest.raises(Killed):
-        await tell(client, about_interaction(interaction), kept, STOPPED)
+        await tell_reader(client, about_interaction(interaction), kept, STOPPED)
     assert by_bot(world, world.channel, ann) == []
     assert interaction.follow_ups == []
 
@@ -326,7 +326,7 @@ async def test_a_retracted_public_answer_leaves_no_open_thread_named_by_its_ques
     await answered(client, job, kept, text)
     assert interaction.original is not None
     thread = thread_of(world, interaction.original)
-    await tell(client, again(job, kept), kept, STOPPED)
+    await tell_reader(client, again(job, kept), kept, STOPPED)
     assert thread.name != QUESTION
     assert thread.thread is not None
     assert thread.thread.archived

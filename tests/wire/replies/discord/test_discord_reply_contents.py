@@ -6,9 +6,8 @@ import re
 import discord
 import pytest
 
-from adapters.discord.replies.evidence import evidence
-from adapters.discord.replies.layout import layout
-from core.models import ContextMode
+from adapters.discord.outbound import evidence, layout
+from core.domain import ContextMode
 from tests.samples import chunk, request
 from tests.wire.discord import (
     Permission,

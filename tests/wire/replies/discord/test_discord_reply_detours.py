@@ -8,11 +8,11 @@ from datetime import timedelta
 import discord
 import pytest
 
-from adapters.discord.replies.address import MOST_EARLY
-from adapters.discord.replies.reply import DiscordReply, abandon, notify, tidy
-from core.errors import DeliveryError
-from core.inbox.base import Job, Posted
-from core.models import now
+from adapters.discord.reply import DiscordReply, abandon, notify, tidy
+from adapters.discord.surroundings import MOST_EARLY
+from core.domain import now
+from core.domain.errors import DeliveryError
+from core.storage.inbox.base import Job, Posted
 from tests.wire.discord import (
     Channel,
     DiscordServer,
@@ -339,8 +339,8 @@ async def test_a_clock_that_is_not_discords_does_not_have_it_wait_for_an_acknowl
     accepted: timedelta,
 ) -> None:
     """The interaction is from half an hour ahead, and was never acknowledged."""
-    monkeypatch.setattr("adapters.discord.replies.answer_messages.EARLY_PAUSE", 0.1)
-    monkeypatch.setattr("adapters.discord.replies.removing.EARLY_PAUSE", 0.1)
+    monkeypatch.setattr("adapters.discord.answer_messages.EARLY_PAUSE", 0.1)
+    monkeypatch.setattr("adapters.discord.answer_messages.EARLY_PAUSE", 0.1)
     job = about_interaction(used(world, ann))
     ahead = int(job.arrival.address["interaction"]) + (1_800_000 << 22)
     address = {**job.arrival.address, "interaction": ahead}

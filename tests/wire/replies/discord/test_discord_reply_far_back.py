@@ -3,9 +3,9 @@
 import discord
 import pytest
 
-from adapters.discord.api.rest import Rest
-from adapters.discord.replies.reply import tidy
-from core.inbox.base import Job, LeaseLost, Posted
+from adapters.discord.reply import tidy
+from adapters.discord.rest import Rest
+from core.storage.inbox.base import Job, LeaseLost, Posted
 from tests.wire.discord import Channel, User, World
 from tests.wire.replies.discord.jobs import (
     about_message,

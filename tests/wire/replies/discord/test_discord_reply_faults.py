@@ -7,9 +7,9 @@ from contextlib import suppress
 import discord
 import pytest
 
-from adapters.discord.replies.reply import tell, tidy
-from core.errors import DeliveryError, Unclear
-from core.inbox.base import LeaseLost, Posted
+from adapters.discord.reply import tell_reader, tidy
+from core.domain.errors import DeliveryError, Unclear
+from core.storage.inbox.base import LeaseLost, Posted
 from tests.wire.discord import (
     DiscordServer,
     Drop,
@@ -330,7 +330,7 @@ async def test_a_private_sentence_refused_for_now_is_sent_again(
 ) -> None:
     interaction = deferred(server.world, ann)
     server.faults.rest(fault, FOLLOW_UP, times=2)
-    await tell(client, about_interaction(interaction), Kept(), "Please wait.")
+    await tell_reader(client, about_interaction(interaction), Kept(), "Please wait.")
     assert [one.text for one in interaction.follow_ups] == ["Please wait."]
 
 
@@ -341,5 +341,5 @@ async def test_a_private_sentence_that_may_be_shown_is_not_sent_again(
     interaction = deferred(server.world, ann)
     server.faults.rest(ServerError(502, applied=applied), FOLLOW_UP)
     with pytest.raises(Unclear):
-        await tell(client, about_interaction(interaction), Kept(), "Please wait.")
+        await tell_reader(client, about_interaction(interaction), Kept(), "Please wait.")
     assert len(interaction.follow_ups) == int(applied)

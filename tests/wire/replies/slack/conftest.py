@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.installations import Workspaces
 from tests.wire.replies.slack.jobs import workspaces_of
 from tests.wire.slack import Limits, SlackServer, User, World
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.slack.api.client import ClosedMethods, SlackClient
-from adapters.slack.installs.workspaces import Workspaces
-from adapters.slack.replies.address import COMMANDED
-from adapters.slack.replies.dedupe import message_id
-from adapters.slack.replies.reply import SlackReply
-from core.inbox.base import Job
-from core.models import AgentRequest, now
+from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.slack.installations import Workspaces
+from adapters.slack.notices import message_id
+from adapters.slack.outbound import COMMANDED
+from adapters.slack.reply import SlackReply
+from core.domain import AgentRequest, now
+from core.storage.inbox.base import Job
 from tests.wire.replies.jobs import Kept, finished, job_of
 from tests.wire.slack import Interaction, Message, SlackServer, User, World
 from tests.wire.slack.entities import written

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.installs.workspaces import Workspaces
-from adapters.slack.replies.reply import retract, tell
-from core.errors import DeliveryError
-from core.inbox.base import Kind, LeaseLost, Posted
-from core.models import ContextMode
+from adapters.slack.installations import Workspaces
+from adapters.slack.reply import retract, tell
+from core.domain import ContextMode
+from core.domain.errors import DeliveryError
+from core.storage.inbox.base import Kind, LeaseLost, Posted
 from tests.samples import URL, request
 from tests.wire.replies.jobs import QUESTION, Kept, Killed, again, finished, long_text
 from tests.wire.replies.slack.jobs import (

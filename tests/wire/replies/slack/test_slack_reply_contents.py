@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.slack.installs.workspaces import Workspaces
-from core.errors import DeliveryError
-from core.models import ContextMode, now
+from adapters.slack.installations import Workspaces
+from core.domain import ContextMode, now
+from core.domain.errors import DeliveryError
 from tests.answered import understood_on_slack
 from tests.samples import chunk, request
 from tests.wire.replies.jobs import QUESTION, Kept, finished, long_text

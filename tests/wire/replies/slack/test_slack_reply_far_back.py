@@ -2,10 +2,10 @@
 
 import pytest
 
-from adapters.slack.api import rest
-from adapters.slack.installs.workspaces import Workspaces
-from adapters.slack.replies.reply import tidy
-from core.inbox.base import Job, LeaseLost, Posted
+from adapters.slack import rest
+from adapters.slack.installations import Workspaces
+from adapters.slack.reply import tidy
+from core.storage.inbox.base import Job, LeaseLost, Posted
 from tests.wire.replies.jobs import QUESTION, Kept, again
 from tests.wire.replies.slack.jobs import (
     about_command,

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.installs.workspaces import Workspaces
-from adapters.slack.replies.reply import abandon, tell, tidy
-from core.errors import DeliveryError, Unclear
-from core.inbox.base import LeaseLost, Posted
+from adapters.slack.installations import Workspaces
+from adapters.slack.reply import abandon, tell, tidy
+from core.domain.errors import DeliveryError, Unclear
+from core.storage.inbox.base import LeaseLost, Posted
 from tests.wire.pace import Figure
 from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
 from tests.wire.replies.slack.jobs import (
@@ -58,9 +58,9 @@ LONG = long_text(25)
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a doubtful post be looked for sooner; windows stay closed as long as Slack says."""
-    monkeypatch.setattr("adapters.slack.replies.answer_messages._SETTLES_IN", 0.05)
-    monkeypatch.setattr("adapters.slack.api.rest._PAUSES", (0.05, 0.05, None))
-    monkeypatch.setattr("adapters.slack.api.budget._POSTS_EVERY", 0.0)
+    monkeypatch.setattr("adapters.slack.answer_messages._SETTLES_IN", 0.05)
+    monkeypatch.setattr("adapters.slack.rest._PAUSES", (0.05, 0.05, None))
+    monkeypatch.setattr("adapters.slack.client._POSTS_EVERY", 0.0)
 
 
 def assert_whole(world: World, text: str) -> None:
@@ -319,7 +319,7 @@ async def test_thirty_answers_at_once_keep_to_the_tiers(
     limits = Limits(posts_in_a_channel=(1, minute / 60))
     limits.methods = {name: (count, minute) for name, (count, _) in limits.methods.items()}
     limits.other_methods = (20, minute)
-    monkeypatch.setattr("adapters.slack.api.budget._POSTS_EVERY", minute / 50)
+    monkeypatch.setattr("adapters.slack.client._POSTS_EVERY", minute / 50)
     async with SlackServer(limits) as server:
         world = server.world
         ann = world.add_user("ann", world.workspace, world.channel)
@@ -376,7 +376,7 @@ async def test_who_asked_in_a_channel_that_is_closed_meanwhile_is_told_directly(
 async def test_a_private_answer_is_sent_again_however_often_slack_says_later(
     server: SlackServer, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.slack.api.rest._MOST_REFUSALS", 1)
+    monkeypatch.setattr("adapters.slack.rest._MOST_REFUSALS", 1)
     question, kept = await server.world.say(ann, server.world.channel, QUESTION), Kept()
     server.faults.api(RateLimited(1), "chat.postEphemeral", times=2)
     await tell(workspaces_of(server), about_message(question), kept, "Please wait.")
@@ -386,7 +386,7 @@ async def test_a_private_answer_is_sent_again_however_often_slack_says_later(
 async def test_a_private_answer_waits_for_a_window_that_is_closed(
     server: SlackServer, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.slack.api.budget._LONGEST_WAIT", 0.1)
+    monkeypatch.setattr("adapters.slack.client._LONGEST_WAIT", 0.1)
     shared, world = workspaces_of(server), server.world
     shared.of(world.workspace.id, None).budget.close("chat.postEphemeral", 1.0)
     question = await world.say(ann, world.channel, QUESTION)

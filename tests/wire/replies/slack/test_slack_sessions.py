@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.intake.incoming_message import TITLED
-from adapters.slack.replies.agent_sessions import AgentSessions, Session, digest, title_of
-from adapters.slack.replies.reply import SlackReply
-from core.inbox.base import Job, Kind
+from adapters.chat.incoming_message import TITLED
+from adapters.slack.reply import SlackReply
+from adapters.slack.streaming import AgentSessions, Session, digest, title_of
+from core.storage.inbox.base import Job, Kind
 from tests.samples import URL, request
 from tests.wire.replies.jobs import QUESTION, Kept, finished
 from tests.wire.replies.slack.jobs import (
