@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self
 
-from adapters.chat.markdown.dialects import on_one_line, printable
 from adapters.chat.markdown.footnotes import (
     Footnote,
     answered_question,
@@ -14,6 +13,7 @@ from adapters.chat.markdown.footnotes import (
     lead_in,
     place_in_book,
 )
+from adapters.chat.markdown.printable import on_one_line, printable
 from core.answering.grounding import citations as wording
 from core.domain import AgentResponse, Outcome, RetrievedChunk, i18n
 from core.domain.errors import BotError

@@ -34,6 +34,8 @@ _SHOWS = frozenset({"label", "title", "placeholder", "user_message", "content"})
 _SHOWING = frozenset({"plain", "_plain", "_header", "_section", "tell", "told", "shown_modal"})
 """Functions whose first argument a user reads."""
 _MESSAGES = frozenset({"text", "Message", "described"})
+_DEFINING = frozenset({"Message", "described"})
+"""Names by which the modules that define them look messages up, too."""
 _EXCEPTIONS = frozenset({"Unclear", "LeaseLost", "MembershipUnknown"})
 """Exceptions that are not named as errors; the positional arguments of all are details."""
 _SETTING = "GLOSSATOR_"
@@ -139,7 +141,9 @@ def _lookups(tree: ast.AST) -> Iterator[str]:
     """Yield the names by which a module looks messages up; others have a function `text`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in _LOOKED_UP_IN:
-            yield from ({name.asname or name.name for name in node.names} & _MESSAGES)
+            yield from (n.asname or n.name for n in node.names if n.name in _MESSAGES)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in _DEFINING:
+            yield node.name
 
 
 def _is_exception(name: str) -> bool:

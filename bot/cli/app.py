@@ -15,7 +15,7 @@ from uuid import UUID
 
 import typer
 
-from adapters.chat.markdown.dialects import on_one_line
+from adapters.chat.markdown.printable import on_one_line
 from bot import __version__
 from bot.cli.commands import (
     CourseOption,
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(sentence: str) -> None:
-    from bot.runner import tell
+    from bot.log import tell
 
     tell(on_one_line(f"glossator: {sentence}"), "ERROR")
 

@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 
 from pydantic import TypeAdapter
 
-from adapters.chat.delivery.delivery import take_turn
-from adapters.chat.markdown.dialects import on_one_line, printable
+from adapters.chat.delivery.take_turn import take_turn
 from adapters.chat.markdown.layout import shortened
+from adapters.chat.markdown.printable import on_one_line, printable
 from adapters.console import JsonReply, PlainReply, TerminalReply, place_of
 from bot.cli.context import (
     check_generator,
@@ -24,7 +24,7 @@ from bot.cli.context import (
 )
 from bot.cli.exits import BadInput, Exit, UsageError, sentence_for
 from bot.keys import PSEUDONYM
-from bot.runner import tell
+from bot.log import tell
 from bot.services import Services, missing_text
 from core.answering.agent import Agent
 from core.answering.grounding.citations import language_of

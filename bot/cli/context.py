@@ -8,8 +8,8 @@ from uuid import UUID
 
 from bot.cli.exits import UsageError
 from bot.keys import Keys, Pseudonyms
+from bot.log import configure_logging, tell
 from bot.model_tables import GEMINI
-from bot.runner import configure_logging, tell
 from bot.services import Services
 from bot.settings import load_settings
 from bot.wiring import COURSE as HANDBOOK

@@ -7,9 +7,9 @@ from uuid import UUID
 from pydantic_core import to_jsonable_python
 
 from adapters.actions.queue import HelpCard, VerifiedCard
-from adapters.chat.markdown.dialects import on_one_line, printable
 from adapters.chat.markdown.footnotes import place_in_book
 from adapters.chat.markdown.layout import shortened
+from adapters.chat.markdown.printable import on_one_line, printable
 from adapters.console import whole_text
 from bot.cli.context import check_is_known, counted, services, terminal_user
 from bot.cli.exits import Exit, UsageError

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from adapters.chat.markdown.dialects import on_one_line
+from adapters.chat.markdown.printable import on_one_line
 from bot.cli.context import choose_course, counted, live_edition, services, unknown_course
 from bot.cli.exits import Exit, UsageError
 from bot.cli.ingest import REPOSITORIES, headings_in_words

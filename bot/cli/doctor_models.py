@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from adapters.chat.markdown.dialects import on_one_line
+from adapters.chat.markdown.printable import on_one_line
 from bot.cli.exits import Exit, exit_code, sentence_for
 from bot.course_file import CourseFile
 from bot.embedders import Marks, meant

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from adapters.chat.markdown.dialects import on_one_line, printable
 from adapters.chat.markdown.layout import shortened
+from adapters.chat.markdown.printable import on_one_line, printable
 from bot.cli.context import (
     check_generator,
     choose_course,
@@ -22,7 +22,7 @@ from bot.cli.context import (
 from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.cli.ingest import elements_in_words
 from bot.keys import PSEUDONYM
-from bot.runner import tell
+from bot.log import tell
 from bot.services import Services
 from core.answering.agent import Agent
 from core.domain import (

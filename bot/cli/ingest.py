@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from rich.cells import cell_len
 
-from adapters.chat.markdown.dialects import on_one_line
+from adapters.chat.markdown.printable import on_one_line
 from bot.cli.context import counted, services
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
-from bot.runner import tell
+from bot.log import tell
 from bot.services import Services
 from core.domain import Course, course_id_like
 from core.domain.errors import BotError, ConfigurationError

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from adapters.chat.markdown.dialects import on_one_line, printable
+from adapters.chat.markdown.printable import on_one_line, printable
 from bot.cli.context import choose_course, counted, live_edition, services
 from bot.cli.exits import BadInput, Exit, UsageError
+from bot.log import tell
 from bot.models import models_in_use, prices
-from bot.runner import tell
 from bot.services import Services
 from bot.wiring import COURSE as HANDBOOK
 from bot.wiring import handbook_folder

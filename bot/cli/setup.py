@@ -20,8 +20,8 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from adapters.actions.command_names import CommandNames
-from adapters.chat.delivery.delivery import take_turn
-from adapters.chat.markdown.dialects import on_one_line, printable
+from adapters.chat.delivery.take_turn import take_turn
+from adapters.chat.markdown.printable import on_one_line, printable
 from bot.backup import back_up
 from bot.backup import restore as restore_backup
 from bot.backup_archive import Manifest
@@ -34,10 +34,10 @@ from bot.database import check as check_schema
 from bot.database import upgrade as upgrade_schema
 from bot.embedders import install_folder, install_model
 from bot.keys import NAMES, given, setting_of
+from bot.log import configure_logging, tell
 from bot.model_tables import FOREIGN_KEYS, GEMINI, OLLAMA, ModelTable, read_tables
 from bot.models import Models
 from bot.platforms import PLATFORMS
-from bot.runner import configure_logging, tell
 from bot.services import Services
 from bot.settings import Settings, load_settings
 from bot.wiring import COURSE, handbook_folder, ingest_handbook, make_data_dir, open_services

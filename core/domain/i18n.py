@@ -175,22 +175,6 @@ def in_language(value: object, language: str) -> object:
     return value.in_language(language) if isinstance(value, Message) else value
 
 
-__all__ = [
-    "FALLBACK",
-    "LANGUAGES",
-    "Message",
-    "MessageCatalogue",
-    "catalogue",
-    "current_language",
-    "current_terms",
-    "in_language",
-    "language_of",
-    "text",
-    "use_locale",
-    "use_terms",
-]
-
-
 _MONTHS = (
     Message("date-jan"),
     Message("date-feb"),
@@ -210,4 +194,5 @@ _MONTHS = (
 def date_of(moment: datetime) -> str:
     """Return the day of a moment, such as `12 Nov 2026`."""
     month = _MONTHS[moment.month - 1]
-    return text("date-day", day=moment.day, month=month, year=moment.year)
+    values = {"day": moment.day, "month": month, "year": moment.year}
+    return str(Message("date-day", values))

@@ -7,16 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
-from markdown_it.rules_inline.backticks import backtick
-from markdown_it.rules_inline.image import image
-from markdown_it.token import Token
-
-SOURCE = "source"
-"""Key of a code span's metadata: its offsets in the text of its paragraph, marks included."""
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 
 @cache
@@ -26,7 +21,7 @@ def parser() -> "MarkdownIt":
     However deep the marks of a text stand inside each other, what it returns is shallow enough
     to be walked through by recursion.
     """
-    # the library: only for a text with marks
+    from core.domain.commonmark import shallow_commonmark  # loads the library
 
     return shallow_commonmark()
 
@@ -233,6 +228,8 @@ def _spans(token: "Token", places: _Places) -> Iterator[Code]:
 
 def _located(tokens: Sequence["Token"], text: str, base: int) -> Iterator[tuple[int, int, str]]:
     """Yield the spans among inline tokens, with their offsets in the text of the paragraph."""
+    from core.domain.commonmark import SOURCE  # loaded by who parsed
+
     position = base
     for token in tokens:
         if token.type == "code_inline":
@@ -404,60 +401,6 @@ def is_closing(line: str, fence: Fence) -> bool:
 
 def _width(indent: str) -> int:
     return len(indent.expandtabs(4))
-
-
-_DEEPEST_BLOCK = 50
-"""Levels of lists and quotes; a list has two."""
-_DEEPEST_MARK = 12
-"""Emphases, strong and struck words inside each other; further ones are characters."""
-_DEEPEST_IMAGE = 3
-"""Images in the descriptions of images; further ones are characters."""
-_IMAGES = "images"
-
-
-def shallow_commonmark() -> MarkdownIt:
-    """Return a new parser, as `core.domain.markdown.parser` describes it."""
-    markdown = MarkdownIt("commonmark", {"maxNesting": _DEEPEST_BLOCK, "html": False})
-    markdown.inline.ruler.at("backticks", _located_backtick)
-    markdown.inline.ruler.at("image", _shallow_image)
-    markdown.inline.ruler2.before("fragments_join", "shallow_marks", _shallow_marks)
-    return markdown.enable(["table", "strikethrough"]).disable(["reference"])
-
-
-def _located_backtick(state: StateInline, silent: bool) -> bool:
-    start, known = state.pos, len(state.tokens)
-    found = backtick(state, silent)
-    if found and len(state.tokens) > known and state.tokens[-1].type == "code_inline":
-        state.tokens[-1].meta[SOURCE] = (start, state.pos)
-    return found
-
-
-def _shallow_image(state: StateInline, silent: bool) -> bool:
-    """Read an image, unless it stands in too many; each is parsed in a call of its own."""
-    depth = state.env.get(_IMAGES, 0)
-    if depth >= _DEEPEST_IMAGE:
-        return False
-    state.env[_IMAGES] = depth + 1
-    try:
-        return image(state, silent)
-    finally:
-        state.env[_IMAGES] = depth
-
-
-def _shallow_marks(state: StateInline) -> None:
-    """Turn marks that stand too deep inside each other back into characters."""
-    depth = 0
-    for token in state.tokens:
-        nesting = token.nesting
-        depth += min(nesting, 0)
-        if nesting and depth >= _DEEPEST_MARK and token.markup:
-            _into_characters(token)
-        depth += max(nesting, 0)
-
-
-def _into_characters(mark: Token) -> None:
-    mark.type, mark.tag, mark.nesting = "text", "", 0
-    mark.content, mark.markup = mark.markup, ""
 
 
 CODE_SPAN = r"(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n[ \t>]*\n).){1,4000}?(?<!`)(?P=ticks)(?!`)"

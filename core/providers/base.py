@@ -2,15 +2,10 @@
 
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ssl import SSLContext
 from typing import Any, Literal, Protocol, Self
-
-import httpx2
-
-from core.providers.replies import Measure, limit_replies
 
 _WEIGHT = 0.3
 """Of the latest measurement, in a mean of them all."""
@@ -327,29 +322,3 @@ class ChatModel(Protocol):
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""
         ...
-
-
-_MAX_CONNECTIONS = 50
-_KEEP_ALIVE = 60.0
-
-ResponseHook = Callable[[httpx2.Response], Awaitable[None]]
-
-
-def open_http(
-    measure: Measure, context: SSLContext, timeout: float, *more: ResponseHook
-) -> httpx2.AsyncClient:
-    """Return a client for an SDK whose replies are measured while they arrive.
-
-    Args:
-        measure: Gives the limits of a response.
-        context: The certificates that are trusted.
-        timeout: Seconds between two reads at most.
-        more: Hooks that see a response after it is measured.
-    """
-    return httpx2.AsyncClient(
-        verify=context,
-        timeout=timeout,
-        limits=httpx2.Limits(max_connections=_MAX_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE),
-        headers={"accept-encoding": "identity"},  # the length of a reply is its length
-        event_hooks={"response": [limit_replies(measure), *more]},
-    )

@@ -10,8 +10,6 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-import httpx2
-
 from core.providers.base import ChatMessage, ChatRequest, Finish, OutputForm, Role, ToolCall
 from core.providers.collected import Delta, true_count, true_odds
 from core.providers.manner import (
@@ -23,9 +21,9 @@ from core.providers.manner import (
     seconds_to_wait,
     transport_errors,
 )
-from core.providers.replies import ANSWER, ReplyMeter, of_vectors
 
 if TYPE_CHECKING:
+    import httpx2
     from google.genai import Client
     from google.genai.errors import APIError
     from google.genai.models import AsyncModels
@@ -203,7 +201,7 @@ class GeminiClient:
         from google import genai
         from google.genai import types
 
-        from core.providers.base import open_http
+        from core.providers.http import measure_gemini, open_http
 
         # A word that the SDK does not know, such as a new finish reason, is no news to anybody.
         warnings.filterwarnings("ignore", r".* is not a valid \w+", UserWarning, r"google\.genai\.")
@@ -212,7 +210,7 @@ class GeminiClient:
             getattr(types, name).model_rebuild()
         context = httpx2.create_ssl_context()
         # With aiohttp about, the SDK would use that, and its timeout is one for the whole answer.
-        http = open_http(measure, context, self._timeout)
+        http = open_http(measure_gemini, context, self._timeout)
         options = types.HttpOptions(
             base_url=self._base_url,
             api_version=self._api_version if self._project is None else "v1beta1",
@@ -468,20 +466,3 @@ def _logprobs(candidate: "Candidate") -> Iterator[Mapping[str, float]]:
 def _says_something(part: "Part") -> bool:
     """Return whether the service takes a part back: it refuses text that is empty."""
     return part.text != "" or part.thought_signature is not None
-
-
-_STREAMS = ":streamGenerateContent"
-"""Ends the paths of calls that are answered by a stream."""
-
-
-def measure(response: httpx2.Response) -> ReplyMeter:
-    """Return what measures a response while it arrives."""
-    asked = response.request
-    limits = of_vectors(_texts(asked)) if "mbedContent" in asked.url.path else ANSWER
-    streams = asked.url.path.endswith(_STREAMS) and response.is_success
-    return ReplyMeter(limits, streams=streams)
-
-
-def _texts(request: httpx2.Request) -> int:
-    """Return how many texts a request has embedded; a text that is quoted cannot name a key."""
-    return request.content.count(b'"parts"')

@@ -4,12 +4,10 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
-
-import httpx2
+from typing import TYPE_CHECKING, Any
 
 from core.providers.base import ChatMessage, ChatRequest, Finish, OutputForm, ToolCall
 from core.providers.collected import Delta, true_count, true_odds
@@ -22,9 +20,9 @@ from core.providers.manner import (
     seconds_to_wait,
     transport_errors,
 )
-from core.providers.replies import ANSWER, ReplyMeter, of_vectors
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import APIStatusError, AsyncOpenAI
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
@@ -87,7 +85,7 @@ def _text(value: Any) -> str | None:
 
 def _object(text: str) -> Mapping[str, Any] | None:
     # Loads the library of the connections, which is there as soon as a call has come.
-    from core.providers.replies import ReplyLimits, ReplyMeter
+    from core.providers.http import ReplyLimits, ReplyMeter
 
     limits = ReplyLimits(_LONGEST, objects=_MOST_OBJECTS)
     if ReplyMeter(limits).exceeded_by(text.encode("utf-8", "replace")) is not None:
@@ -171,13 +169,13 @@ class OpenAIClient:
         from openai import AsyncOpenAI
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-        from core.providers.base import open_http
+        from core.providers.http import measure_completions, open_http, put_into_events
 
         # What the SDK builds at first use would hold up the event loop there.
         for built in (ChatCompletion, ChatCompletionChunk):
             built.model_rebuild()
         context = httpx2.create_ssl_context()
-        http = open_http(measure, context, self._timeout, put_into_events)
+        http = open_http(measure_completions, context, self._timeout, put_into_events)
         sdk = AsyncOpenAI(
             api_key=self._api_key,
             # All that is left out the SDK takes from variables of the environment.
@@ -635,115 +633,12 @@ def _logprobs(logprobs: Any) -> Iterator[Mapping[str, float]]:
         yield likeliest or true_odds([(field_of(step, "token"), field_of(step, "logprob"))])
 
 
-_LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
-_DATA = re.compile(rb"data\s*:\s*(.*)\Z", re.DOTALL)
-_FIELD_OF_JSON = re.compile(rb"(?:error\s*:\s*)?([{\[].*)\Z", re.DOTALL)
-"""An object without its field: of a server that sends lines of JSON, or an error in its own way."""
-_PAGE = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
-_BOM = b"\xef\xbb\xbf"
-_DONE = b"[DONE]"
-
-
-class NotAReply(httpx2.DecodingError):
-    """What came is nothing that a model says; the text tells the operator what it is."""
-
-
-async def put_into_events(response: httpx2.Response) -> None:
-    """Let the SDK read what it asked to be streamed, whatever a server makes of that.
-
-    A hook of a client.
-
-    Raises:
-        NotAReply: when a web page came, as from a proxy.
-    """
-    kind = response.headers.get("content-type", "").lower()
-    if not response.is_success or not response.request.url.path.endswith("/chat/completions"):
-        return
-    if kind.startswith("text/html"):
-        raise NotAReply(
-            "it is a web page, as a proxy sends or a wrong base_url gives", request=response.request
-        )
-    if b'"stream":true' in response.request.content.replace(b" ", b""):
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        is_whole = kind.startswith("application/json")
-        response.stream = EventStream(response.stream, response.request, is_whole=is_whole)
-
-
-class EventStream(httpx2.AsyncByteStream):
-    """The events of a reply that have data, each as it came."""
-
-    def __init__(
-        self, stream: httpx2.AsyncByteStream, request: httpx2.Request, *, is_whole: bool
-    ) -> None:
-        """Read a stream; `is_whole`: it is one object of JSON, though events were asked for."""
-        self.is_done = False
-        """Whether the service said that nothing follows."""
-        self._stream = stream
-        self._request = request
-        self._is_whole = is_whole
-        self._begun = b""
-        """A line that has not ended."""
-        self._is_first = True
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async with aclosing(cast("AsyncGenerator[bytes, None]", aiter(self._stream))) as chunks:
-            async for chunk in chunks:
-                *lines, self._begun = _LINE_END.split(self._begun + chunk)
-                if told := b"".join(map(self._told, lines)):
-                    yield told
-        yield self._told(self._begun.removesuffix(b"\r")) + b"\n\n"
-
-    async def aclose(self) -> None:
-        """Close the connection."""
-        await self._stream.aclose()
-
-    def _told(self, line: bytes) -> bytes:
-        """Return what the SDK is to read of a line."""
-        line = line.removeprefix(_BOM) if self._is_first else line
-        self._is_first = self._is_first and not line.strip()
-        if not line.strip():
-            return b"" if self._is_whole else b"\n"
-        if _PAGE.match(line):
-            raise NotAReply("there is a web page in it, as a proxy sends", request=self._request)
-        line = line.decode("utf-8", "replace").encode()
-        if self._is_whole:
-            return b"data: " + line + b"\n"
-        if (field := _DATA.match(line)) is not None:
-            data = field[1].strip()
-            self.is_done = self.is_done or data.startswith(_DONE)
-            return b"data: " + data + b"\n" if data else b""
-        if (bare := _FIELD_OF_JSON.match(line)) is not None:
-            self._is_whole = not _is_json(bare[1])  # else it goes on in the lines below
-            return b"data: " + bare[1] + (b"\n" if self._is_whole else b"\n\n")
-        return b""
-
-
 def objects_in(events: str) -> Iterator[dict[str, Any]]:
     """Yield what the events of a stream hold that is read at once."""
     for line in events.splitlines():
         data = line.removeprefix("data:").strip()
-        if data != line and _is_json(data) and isinstance(value := json.loads(data), dict):
-            yield value
-
-
-def _is_json(text: bytes | str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
-def measure(response: httpx2.Response) -> ReplyMeter:
-    """Return what measures a response while it arrives."""
-    path = response.request.url.path
-    if path.endswith("/embeddings"):
-        return ReplyMeter(of_vectors(_texts(response.request)))
-    kind = response.headers.get("content-type", "").lower()
-    events = path.endswith("/chat/completions") and kind.startswith("text/event-stream")
-    return ReplyMeter(ANSWER, events=events and response.is_success)
-
-
-def _texts(request: httpx2.Request) -> int:
-    """Return at most how many texts a request has embedded: each stands in quotation marks."""
-    return request.content.count(b'"') // 2
+        if data == line:
+            continue
+        with suppress(ValueError):
+            if isinstance(value := json.loads(data), dict):
+                yield value

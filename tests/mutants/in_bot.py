@@ -9,7 +9,7 @@ SECRETS = "tests/security/test_secrets.py"
 IN_BOT = (
     Mutant(
         "let a log line be forged",
-        "bot/runner.py",
+        "bot/log.py",
         "(c if c.isprintable() else c.encode",
         "(c if c else c.encode",
         "a record is one line",
@@ -17,7 +17,7 @@ IN_BOT = (
     ),
     Mutant(
         "let a traceback forge a log line",
-        "bot/runner.py",
+        "bot/log.py",
         "indent(self.formatException(record.exc_info), '    ')",
         "self.formatException(record.exc_info)",
         "a text in a traceback passes for no record",
@@ -25,7 +25,7 @@ IN_BOT = (
     ),
     Mutant(
         "let other libraries log what they send",
-        "bot/runner.py",
+        "bot/log.py",
         "    handler.addFilter(_is_for_operators)",
         "    handler",
         "libraries log no texts and no addresses with secrets",

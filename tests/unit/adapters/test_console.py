@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from adapters.chat.markdown.dialects import printable
 from adapters.chat.markdown.footnotes import confidence_in_words
+from adapters.chat.markdown.printable import printable
 from adapters.console import (
     JsonReply,
     PlainReply,

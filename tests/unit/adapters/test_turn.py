@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from adapters.chat.delivery.delivery import take_turn
+from adapters.chat.delivery.take_turn import take_turn
 from core.answering.agent import Agent, Placed
 from core.answering.context import AgentEvent, SectionsFound, TextDelta, TextWithdrawn
 from core.domain import AgentRequest, AgentResponse

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.runner import _is_for_operators, configure_logging
+from bot.log import _is_for_operators, configure_logging
 from bot.settings import LogFormat
 from core.domain.telemetry import REQUEST, SAID_IN_ANSWER
 from tests.command_line import CommandLine

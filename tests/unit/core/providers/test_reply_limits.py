@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.providers.replies import ANSWER, ReplyMeter
+from core.providers.http import ANSWER, ReplyMeter
 
 
 def event(text: str, end: str) -> bytes:

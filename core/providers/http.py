@@ -1,9 +1,14 @@
-"""Limits of what the service may send: bytes, objects and depth, before anything is decoded."""
+"""Connections to model services, and what may come back over them: bytes, objects, depth.
 
+Who imports this loads httpx2, so clients do it when they connect.
+"""
+
+import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from ssl import SSLContext
 from typing import cast
 
 import httpx2
@@ -223,3 +228,152 @@ def _with_line_feeds(data: bytes) -> bytes:
 
 def _exceeds(number: int, limit: int | None) -> bool:
     return limit is not None and number > limit
+
+
+_MAX_CONNECTIONS = 50
+_KEEP_ALIVE = 60.0
+
+ResponseHook = Callable[[httpx2.Response], Awaitable[None]]
+
+
+def open_http(
+    measure: Measure, context: SSLContext, timeout: float, *more: ResponseHook
+) -> httpx2.AsyncClient:
+    """Return a client for an SDK whose replies are measured while they arrive.
+
+    Args:
+        measure: Gives the limits of a response.
+        context: The certificates that are trusted.
+        timeout: Seconds between two reads at most.
+        more: Hooks that see a response after it is measured.
+    """
+    return httpx2.AsyncClient(
+        verify=context,
+        timeout=timeout,
+        limits=httpx2.Limits(max_connections=_MAX_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE),
+        headers={"accept-encoding": "identity"},  # the length of a reply is its length
+        event_hooks={"response": [limit_replies(measure), *more]},
+    )
+
+
+_GEMINI_STREAMS = ":streamGenerateContent"
+"""Ends the paths of calls that are answered by a stream."""
+
+
+def measure_gemini(response: httpx2.Response) -> ReplyMeter:
+    """Return what measures a response while it arrives."""
+    asked = response.request
+    limits = of_vectors(_texts_for_gemini(asked)) if "mbedContent" in asked.url.path else ANSWER
+    streams = asked.url.path.endswith(_GEMINI_STREAMS) and response.is_success
+    return ReplyMeter(limits, streams=streams)
+
+
+def _texts_for_gemini(request: httpx2.Request) -> int:
+    """Return how many texts a request has embedded; a text that is quoted cannot name a key."""
+    return request.content.count(b'"parts"')
+
+
+_LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
+_DATA = re.compile(rb"data\s*:\s*(.*)\Z", re.DOTALL)
+_FIELD_OF_JSON = re.compile(rb"(?:error\s*:\s*)?([{\[].*)\Z", re.DOTALL)
+"""An object without its field: of a server that sends lines of JSON, or an error in its own way."""
+_PAGE = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
+_BOM = b"\xef\xbb\xbf"
+_DONE = b"[DONE]"
+
+
+class NotAReply(httpx2.DecodingError):
+    """What came is nothing that a model says; the text tells the operator what it is."""
+
+
+async def put_into_events(response: httpx2.Response) -> None:
+    """Let the SDK read what it asked to be streamed, whatever a server makes of that.
+
+    A hook of a client.
+
+    Raises:
+        NotAReply: when a web page came, as from a proxy.
+    """
+    kind = response.headers.get("content-type", "").lower()
+    if not response.is_success or not response.request.url.path.endswith("/chat/completions"):
+        return
+    if kind.startswith("text/html"):
+        raise NotAReply(
+            "it is a web page, as a proxy sends or a wrong base_url gives", request=response.request
+        )
+    if b'"stream":true' in response.request.content.replace(b" ", b""):
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        is_whole = kind.startswith("application/json")
+        response.stream = EventStream(response.stream, response.request, is_whole=is_whole)
+
+
+class EventStream(httpx2.AsyncByteStream):
+    """The events of a reply that have data, each as it came."""
+
+    def __init__(
+        self, stream: httpx2.AsyncByteStream, request: httpx2.Request, *, is_whole: bool
+    ) -> None:
+        """Read a stream; `is_whole`: it is one object of JSON, though events were asked for."""
+        self.is_done = False
+        """Whether the service said that nothing follows."""
+        self._stream = stream
+        self._request = request
+        self._is_whole = is_whole
+        self._begun = b""
+        """A line that has not ended."""
+        self._is_first = True
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async with aclosing(cast("AsyncGenerator[bytes, None]", aiter(self._stream))) as chunks:
+            async for chunk in chunks:
+                *lines, self._begun = _LINE_END.split(self._begun + chunk)
+                if told := b"".join(map(self._told, lines)):
+                    yield told
+        yield self._told(self._begun.removesuffix(b"\r")) + b"\n\n"
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._stream.aclose()
+
+    def _told(self, line: bytes) -> bytes:
+        """Return what the SDK is to read of a line."""
+        line = line.removeprefix(_BOM) if self._is_first else line
+        self._is_first = self._is_first and not line.strip()
+        if not line.strip():
+            return b"" if self._is_whole else b"\n"
+        if _PAGE.match(line):
+            raise NotAReply("there is a web page in it, as a proxy sends", request=self._request)
+        line = line.decode("utf-8", "replace").encode()
+        if self._is_whole:
+            return b"data: " + line + b"\n"
+        if (field := _DATA.match(line)) is not None:
+            data = field[1].strip()
+            self.is_done = self.is_done or data.startswith(_DONE)
+            return b"data: " + data + b"\n" if data else b""
+        if (bare := _FIELD_OF_JSON.match(line)) is not None:
+            self._is_whole = not _is_json(bare[1])  # else it goes on in the lines below
+            return b"data: " + bare[1] + (b"\n" if self._is_whole else b"\n\n")
+        return b""
+
+
+def _is_json(text: bytes | str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def measure_completions(response: httpx2.Response) -> ReplyMeter:
+    """Return what measures a response while it arrives."""
+    path = response.request.url.path
+    if path.endswith("/embeddings"):
+        return ReplyMeter(of_vectors(_texts_for_completions(response.request)))
+    kind = response.headers.get("content-type", "").lower()
+    events = path.endswith("/chat/completions") and kind.startswith("text/event-stream")
+    return ReplyMeter(ANSWER, events=events and response.is_success)
+
+
+def _texts_for_completions(request: httpx2.Request) -> int:
+    """Return at most how many texts a request has embedded: each stands in quotation marks."""
+    return request.content.count(b'"') // 2
