@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from adapters.chat.access import Location
-from adapters.chat.course_directory import CourseDirectory, ListedCourse
+from adapters.chat.course_directory import CourseDirectory, Edition, ListedCourse
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.whereabouts import Here
 from core.domain import MAX_QUESTION, AgentRequest, AgentResponse, Outcome
@@ -17,7 +17,6 @@ from core.domain.links import one_line
 from core.privacy.personal_data import StoredAmounts
 from core.retrieval.sections import Likely, Topic
 from core.storage.access import Reader
-from core.storage.catalogue import Edition
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,8 @@ from uuid import UUID
 from core.domain import Course
 from core.storage.access import Reader, Tenant, is_home, owns, readable
 from core.storage.access_store import AccessStore
-from core.storage.catalogue import Catalogue, Edition, SectionRecord
+from core.storage.catalogue import Catalogue, SectionRecord
+from core.storage.catalogue import Edition as Edition
 
 _FRESH = 2.0
 """Seconds for which a list of courses is good enough; autocompletion asks with every letter."""
