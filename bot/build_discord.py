@@ -19,8 +19,7 @@ from adapters.chat.question_context import Pointing, QuestionContext
 from adapters.chat.whereabouts import StaffStanding
 from bot import __version__
 from bot.platforms import DiscordSettings
-from bot.services import Services
-from bot.wiring import COURSE
+from bot.services import HANDBOOK, Services
 from core.domain import EXTRACTIVE, AgentRequest, AgentResponse
 from core.domain.errors import ConfigurationError
 from core.domain.i18n import Message
@@ -163,7 +162,7 @@ class ChatServices:
         return Facts(
             desk=self.desk,
             directory=self.directory,
-            handbook=COURSE.course_id,
+            handbook=HANDBOOK.course_id,
             version=__version__,
             writer=_writer(self.opened),
             escape=escape,

@@ -30,8 +30,7 @@ from bot.health import DiskWatch
 from bot.keys import Pseudonyms, Sealer
 from bot.periodic import QueuePosts, RadarPosts, SourceRenewal, ingest_aside
 from bot.platforms import PLATFORMS
-from bot.services import Services
-from bot.wiring import COURSE
+from bot.services import HANDBOOK, Services
 from core.domain.errors import ConfigurationError, StoreError, StoreRefused
 from core.domain.telemetry import NO_METER, RESTARTED, Meter
 from core.ingestion.changes import SourceChecks
@@ -158,8 +157,8 @@ class Bot:
             holding=holding,
             meter=meter,
         )
-        access = AccessStore(opened.engine, public=frozenset({COURSE.course_id}))
-        directory = CourseDirectory(opened.catalogue, access, handbook=COURSE.course_id)
+        access = AccessStore(opened.engine, public=frozenset({HANDBOOK.course_id}))
+        directory = CourseDirectory(opened.catalogue, access, handbook=HANDBOOK.course_id)
         rules, described = ChannelRules(opened.engine), opened.course_file.rules_of
         readers = Readers(
             access,
@@ -189,7 +188,7 @@ class Bot:
                 sessions=opened.sessions,
                 deciding=Deciding(opened.local),
             ),
-            handbook=COURSE.course_id,
+            handbook=HANDBOOK.course_id,
             clocks=self._clocks,
         )
         chats = ChatServices(

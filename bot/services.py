@@ -12,7 +12,7 @@ from bot.keys import Keys, Sealer
 from bot.model_tables import NO_JUDGE
 from bot.models import Models, chosen_generator, configured_generator, prices
 from bot.settings import Settings
-from core.domain import EXTRACTIVE, AgentConfiguration, Chunk
+from core.domain import EXTRACTIVE, AgentConfiguration, Chunk, Course
 from core.domain.errors import ConfigurationError
 from core.domain.telemetry import NO_METER, Meter
 from core.index.base import VectorIndex
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from core.teaching.radar import Radar
 
 
+HANDBOOK = Course(course_id="handbook", title="Glossator's handbook")
+"""The course that every installation has: how the bot itself is used."""
 Result = TypeVar("Result")
 
 
@@ -215,7 +217,6 @@ class Services:
     @cached_property
     def verified_stage(self) -> "VerifiedStage":
         """What answers by the words of a course's staff."""
-        from bot.wiring import COURSE
         from core.storage.access_store import AccessStore
         from core.teaching.early_stages import VerifiedStage
         from core.teaching.matching import Matcher
@@ -225,7 +226,7 @@ class Services:
             answers=VerifiedAnswers(self.engine),
             matcher=Matcher(self.local),
             retriever=self.retriever,
-            access=AccessStore(self.engine, frozenset({COURSE.course_id})),
+            access=AccessStore(self.engine, frozenset({HANDBOOK.course_id})),
             judge_of=self.judge,
         )
 

@@ -16,9 +16,8 @@ from bot.embedders import Embedders, open_local
 from bot.keys import prove
 from bot.model_tables import read_tables
 from bot.models import Models, check_contexts, check_named_models
-from bot.services import Services
+from bot.services import HANDBOOK, Services
 from bot.settings import Settings
-from core.domain import Course
 from core.domain.disk import is_writable
 from core.domain.errors import ConfigurationError
 from core.index.base import VectorIndex
@@ -195,7 +194,6 @@ def _close_to_others(path: Path) -> None:
             _close_to_others(entry)
 
 
-COURSE = Course(course_id="handbook", title="Glossator's handbook")
 SOURCE = "glossator://handbook"
 """What its pages are called as a source, wherever this installation has them: a data folder made
 by one installation is opened by another."""
@@ -244,6 +242,6 @@ async def ingest_handbook(
         user_agent=limits.user_agent,
         called=SOURCE,
     ) as readable:
-        return await opened.ingestion(COURSE.course_id).run(
-            COURSE, readable.sources, listed=(), progress=progress
+        return await opened.ingestion(HANDBOOK.course_id).run(
+            HANDBOOK, readable.sources, listed=(), progress=progress
         )

@@ -10,9 +10,8 @@ from bot.cli.exits import UsageError
 from bot.keys import Keys, Pseudonyms
 from bot.log import configure_logging, tell
 from bot.model_tables import GEMINI
-from bot.services import Services
+from bot.services import HANDBOOK, Services
 from bot.settings import load_settings
-from bot.wiring import COURSE as HANDBOOK
 from bot.wiring import open_services
 from core.domain import EXTRACTIVE, Course
 from core.domain.errors import ConfigurationError

@@ -18,8 +18,7 @@ from bot.cli.ingest import REPOSITORIES, headings_in_words
 from bot.course_file import CourseFile
 from bot.course_tables import RenewedSource
 from bot.platforms import PLATFORMS
-from bot.services import Services
-from bot.wiring import COURSE
+from bot.services import HANDBOOK, Services
 from core.ingestion.changes import CourseChange, CourseChanges, SourceCheck, SourceChecks
 from core.ingestion.sources.sources import origin_of
 from core.storage.access import MetTenant, Reader, Tenant, readable
@@ -182,14 +181,14 @@ async def list_courses(*, as_json: bool) -> int:
         if edition:
             state = f"documents: {edition.documents}, chunks: {edition.chunks}, "
             state += f"edition of {edition.created_at.astimezone():%Y-%m-%d %H:%M}"
-        if course.course_id == COURSE.course_id:
+        if course.course_id == HANDBOOK.course_id:
             state = f"built in, about Glossator itself: {state}"
         else:
             state += f"; owned by {course.tenant or 'the operator'}"
         if course.course_id in grants:
             state += f"; granted to {', '.join(grants[course.course_id])}"
         print(on_one_line(f"{course.course_id}  {course.title}  ({state})"))
-        if course.course_id != COURSE.course_id:
+        if course.course_id != HANDBOOK.course_id:
             for line in sources[course.course_id].lines():
                 print(on_one_line(f"  {line}"))
     for course_id in sorted(described):
@@ -314,7 +313,7 @@ async def standings(
 ) -> list[TenantAccess]:
     """Return all tenants that were met, each with the courses that it may read anywhere."""
     permits, courses = await access.permits(), [one for one, _ in await catalogue.courses()]
-    own = [course for course in courses if course.course_id != COURSE.course_id]
+    own = [course for course in courses if course.course_id != HANDBOOK.course_id]
     grantable = own[0].course_id if len(own) == 1 else "COURSE"
     return [
         TenantAccess(
@@ -424,7 +423,7 @@ def tenant_named(name: str) -> Tenant:
 
 
 async def _check(opened: Services, course_id: str) -> None:
-    if course_id == COURSE.course_id:
+    if course_id == HANDBOOK.course_id:
         raise UsageError("Everybody may read the handbook.")
     await check_known(opened, course_id)
 

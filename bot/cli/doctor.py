@@ -39,9 +39,9 @@ from bot.keys import Keys, prove, short_keys
 from bot.model_tables import read_tables
 from bot.models import check_contexts, check_named_models
 from bot.platforms import PLATFORMS, PlatformSettings
-from bot.services import missing_text
+from bot.services import HANDBOOK, missing_text
 from bot.settings import Settings, load_settings
-from bot.wiring import COURSE, make_data_dir, open_index
+from bot.wiring import make_data_dir, open_index
 from core.domain.disk import is_read_only
 from core.domain.errors import BotError, ConfigurationError
 from core.index.base import course_of
@@ -525,7 +525,7 @@ async def _check_courses(
     finally:
         await dispose(engine)
     try:
-        course_file.check_channels({COURSE.course_id, *(course.course_id for course, _ in known)})
+        course_file.check_channels({HANDBOOK.course_id, *(course.course_id for course, _ in known)})
     except ConfigurationError as error:
         yield failed("channels", error)
     for course, edition in known:
@@ -543,7 +543,7 @@ async def _check_courses(
                 yield finding
             accounted = accounts.get(course.course_id, [])
             # The handbook is no operator's to ingest: a start does it, once its text changes.
-            if accounted or course.course_id != COURSE.course_id:
+            if accounted or course.course_id != HANDBOOK.course_id:
                 least = settings.ingest.least_share
                 texts = documents.get(course.course_id, [])
                 yield check_account(course.course_id, accounted, least, texts)
@@ -551,7 +551,7 @@ async def _check_courses(
     strange = {course_of(collection) for collection in held - named}
     if unknown := strange - {course.course_id for course, _ in known}:
         yield warning("index", _UNKNOWN.format(courses=", ".join(sorted(unknown))))
-    own = {course.course_id for course, _ in known} - {COURSE.course_id}
+    own = {course.course_id for course, _ in known} - {HANDBOOK.course_id}
     if not own:
         yield _no_course(course_file)
     else:

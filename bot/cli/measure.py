@@ -14,8 +14,7 @@ from bot.cli.context import choose_course, counted, live_edition, services
 from bot.cli.exits import BadInput, Exit, UsageError
 from bot.log import tell
 from bot.models import models_in_use, prices
-from bot.services import Services
-from bot.wiring import COURSE as HANDBOOK
+from bot.services import HANDBOOK, Services
 from bot.wiring import handbook_folder
 from core.answering.grounding.judge import (
     MARK,

@@ -38,9 +38,9 @@ from bot.log import configure_logging, tell
 from bot.model_tables import FOREIGN_KEYS, GEMINI, OLLAMA, ModelTable, read_tables
 from bot.models import Models
 from bot.platforms import PLATFORMS
-from bot.services import Services
+from bot.services import HANDBOOK, Services
 from bot.settings import Settings, load_settings
-from bot.wiring import COURSE, handbook_folder, ingest_handbook, make_data_dir, open_services
+from bot.wiring import handbook_folder, ingest_handbook, make_data_dir, open_services
 from core.domain import EXTRACTIVE, CourseId, course_id_like
 from core.domain.errors import BotError, ConfigurationError
 from core.domain.i18n import use_terms
@@ -646,7 +646,7 @@ async def demo() -> int:
             print(f"\n{'─' * 78}\n{number}. {shown.what}\n$ {_command(shown, session)}\n")
             request = console_request(
                 opened,
-                COURSE,
+                HANDBOOK,
                 shown.question,
                 shown.quote,
                 section=shown.section,

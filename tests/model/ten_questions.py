@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bot.services import Services
+from bot.services import HANDBOOK, Services
 from bot.settings import Settings
-from bot.wiring import COURSE, ingest_handbook, open_services
+from bot.wiring import ingest_handbook, open_services
 from core.answering.context import TextDelta, TextWithdrawn
 from core.domain import AgentRequest, AgentResponse
 from tests.model.serving import served
@@ -70,7 +70,7 @@ async def _ask(services: Services, question: str, log: _Log) -> Asked:
     log.lines.clear()
     began, first = time.monotonic(), None
     request = AgentRequest.model_validate(
-        {"course_id": COURSE.course_id, "query_text": question, "user_id": "reader"}
+        {"course_id": HANDBOOK.course_id, "query_text": question, "user_id": "reader"}
     )
     response = None
     async with aclosing(services.agent(_OWN).stream(request)) as events:
