@@ -744,7 +744,7 @@ IN_ADAPTERS = (
     # --- the terminal ----------------------------------------------------------------------
     Mutant(
         "let control characters reach the terminal",
-        "adapters/chat/markdown/dialects.py",
+        "adapters/chat/markdown/printable.py",
         '    return _CONTROL.sub("", text)\n',
         "    return text\n",
         "no text steers a terminal",
