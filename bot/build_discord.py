@@ -24,19 +24,16 @@ from core.domain import EXTRACTIVE, AgentRequest, AgentResponse
 from core.domain.errors import ConfigurationError
 from core.domain.i18n import Message
 from core.domain.telemetry import Meter
-from core.privacy.personal_data import PersonalData, PersonalExport
-from core.privacy.retention import Retention
 from core.retrieval.sections import Topics
 from core.storage.access import Tenant
 from core.storage.access_store import Roster, StaffStore
-from core.storage.budgets import TokenBudgets, TokenLimits
-from core.storage.channels import ChannelRules, Conversations, Exchanges, Panels
+from core.storage.channels import ChannelRules, Conversations
 from core.storage.inbox.queries import InboxPlaces
 from core.storage.inbox.store import Inbox
 from core.storage.leases import RateLimitWindows, leases_of
+from core.storage.privacy import PersonalData, PersonalExport, Retention
 from core.storage.sessions import Feedback
 from core.teaching.help_requests import HelpRequests
-from core.teaching.policy_store import HintSteps
 from core.teaching.queue_cards import QueueCards
 from core.teaching.radar_picture import DARK, LIGHT
 from core.teaching.radar_store import RadarStore
@@ -109,20 +106,7 @@ class ChatServices:
 
     def personal(self) -> PersonalData:
         """Return what is stored about people."""
-        return PersonalData(
-            sessions=self.opened.sessions,
-            inbox=self.inbox,
-            places=self.places(),
-            conversations=Conversations(self.opened.engine),
-            exchanges=Exchanges(self.opened.engine),
-            panels=Panels(self.opened.engine),
-            rules=self.rules,
-            feedback=Feedback(self.opened.engine),
-            budgets=TokenBudgets(self.opened.engine, limits=TokenLimits()),
-            requests=HelpRequests(self.opened.engine),
-            answers=VerifiedAnswers(self.opened.engine),
-            hints=HintSteps(self.opened.engine),
-        )
+        return PersonalData(self.opened.holders, self.inbox)
 
     def question_context(self) -> QuestionContext:
         """Return what completes questions with the things that they point at."""
@@ -136,7 +120,8 @@ class ChatServices:
 
     def own_data(self) -> DataExport:
         """Return what shows people all that is stored about them."""
-        return DataExport(PersonalExport(self.opened.engine), self.directory, self.readers)
+        export = PersonalExport(self.opened.engine, self.opened.holders, self.inbox)
+        return DataExport(export, self.directory, self.readers)
 
     def suggestions(self) -> Suggestions:
         """Return what suggests questions, each tried beforehand as any other is answered."""
@@ -220,7 +205,8 @@ def _writer(opened: Services) -> Message | str:
 def retention_of(opened: Services) -> Retention:
     """Return what deletes that which the settings do not have kept any more."""
     days = opened.settings.retention.days
-    return Retention(opened.engine, kept_for=timedelta(days=days) if days else None)
+    kept_for = timedelta(days=days) if days else None
+    return Retention(opened.engine, opened.holders, kept_for=kept_for)
 
 
 def discord_adapter(chats: ChatServices) -> "DiscordAdapter":

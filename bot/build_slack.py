@@ -9,11 +9,11 @@ from bot.build_discord import ChatServices
 from bot.keys import Sealer
 from bot.platforms import SlackSettings
 from core.domain.i18n import Message
-from core.privacy.retention import WorkspaceData
 from core.storage.access import Tenant
 from core.storage.channels import Panels
 from core.storage.installations import InstallationStore, InstallStates
 from core.storage.leases import RateLimitWindows
+from core.storage.privacy import WorkspaceData
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -173,7 +173,8 @@ def _listeners(
         home=home,
         departures=Uninstalls(
             installations,
-            WorkspaceData(chats.opened.engine),
+            WorkspaceData(chats.opened.engine, chats.opened.holders),
+            chats.inbox,
             lambda team, enterprise: _forget(chats, workspaces, team, enterprise),
         ),
         stop=clicks.session_stopped,

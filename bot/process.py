@@ -37,7 +37,7 @@ from core.ingestion.changes import SourceChecks
 from core.storage.access import Tenant
 from core.storage.access_store import AccessStore, Roster, StaffStore
 from core.storage.budgets import TokenBudgets, TokenLimits
-from core.storage.channels import ChannelRules, Conversations, Exchanges
+from core.storage.channels import Conversations, Exchanges
 from core.storage.inbox.base import IntakeLimits
 from core.storage.inbox.store import Inbox
 from core.storage.ingest_accounts import IngestAccounts
@@ -159,7 +159,7 @@ class Bot:
         )
         access = AccessStore(opened.engine, public=frozenset({HANDBOOK.course_id}))
         directory = CourseDirectory(opened.catalogue, access, handbook=HANDBOOK.course_id)
-        rules, described = ChannelRules(opened.engine), opened.course_file.rules_of
+        rules, described = opened.rules, opened.course_file.rules_of
         readers = Readers(
             access,
             described=described,

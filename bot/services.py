@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from core.providers.base import ChatEnd
     from core.providers.embeddings.base import OfflineEmbedder
     from core.retrieval.retriever import Retriever
+    from core.storage.channels import ChannelRules
+    from core.storage.privacy import Holder
     from core.storage.sessions import SessionStore
     from core.teaching.early_stages import VerifiedStage
     from core.teaching.policy import Assignment
@@ -85,6 +87,18 @@ class Services:
         from core.storage.sessions import SessionStore
 
         return SessionStore(self.engine)
+
+    @cached_property
+    def rules(self) -> "ChannelRules":
+        """What staff set for channels."""
+        from core.storage.channels import ChannelRules
+
+        return ChannelRules(self.engine)
+
+    @cached_property
+    def holders(self) -> "Sequence[Holder]":
+        """Every store that holds anything of people or workspaces; the inbox is the first."""
+        return holders(self.engine, self.sessions, self.rules, self.policies)
 
     @cached_property
     def policies(self) -> "PolicyStore":
@@ -317,6 +331,43 @@ class Services:
             settle=_settle,
             foreign_language=_foreign_language,
         )
+
+
+def holders(
+    engine: "AsyncEngine", sessions: "SessionStore", rules: "ChannelRules", policies: "PolicyStore"
+) -> "Sequence[Holder]":
+    """Return every store that holds anything of people or workspaces; the inbox is the first."""
+    from core.storage.access_store import AccessStore, StaffStore
+    from core.storage.budgets import TokenBudgets, TokenLimits
+    from core.storage.channels import Conversations, Exchanges, Panels
+    from core.storage.inbox.queries import InboxHoldings
+    from core.storage.leases import RateLimitWindows
+    from core.storage.sessions import Feedback
+    from core.teaching.help_requests import HelpRequests
+    from core.teaching.policy_store import HintSteps
+    from core.teaching.queue_cards import QueueCards
+    from core.teaching.radar_store import RadarStore
+    from core.teaching.verified_store import VerifiedAnswers
+
+    return (
+        InboxHoldings(engine),
+        sessions,
+        Feedback(engine),
+        HelpRequests(engine),
+        VerifiedAnswers(engine),
+        TokenBudgets(engine, limits=TokenLimits()),
+        Exchanges(engine),
+        HintSteps(engine),
+        QueueCards(engine),
+        RadarStore(engine),
+        policies,
+        rules,
+        Conversations(engine),
+        Panels(engine),
+        StaffStore(engine),
+        AccessStore(engine),
+        RateLimitWindows(engine),
+    )
 
 
 def _rules() -> str:

@@ -14,9 +14,9 @@ from core.domain import MAX_QUESTION, AgentRequest, AgentResponse, Outcome
 from core.domain.errors import BotError, RequestError, ServiceError
 from core.domain.i18n import Message, current_language, text
 from core.domain.links import one_line
-from core.privacy.personal_data import StoredAmounts
 from core.retrieval.sections import Likely, Topic
 from core.storage.access import Reader
+from core.storage.privacy import StoredAmounts
 
 logger = logging.getLogger(__name__)
 

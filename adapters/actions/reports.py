@@ -13,9 +13,9 @@ from adapters.chat.markdown.layout import visible
 from adapters.chat.whereabouts import Presence
 from core.domain.errors import RequestError
 from core.domain.i18n import text
-from core.privacy.personal_data import Json, PersonalExport
 from core.storage.access import Reader, Tenant
 from core.storage.channels import Place
+from core.storage.privacy import Json, PersonalExport
 from core.teaching.radar import Radar, Report, empty, lists, note, rows, title
 from core.teaching.radar_picture import Theme, to_png
 from core.teaching.radar_store import RadarChannel, RadarPost, RadarStore

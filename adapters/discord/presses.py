@@ -35,7 +35,7 @@ from adapters.discord.staff_presses import StaffClicks
 from core.domain import MAX_QUESTION, MIN_QUESTION, i18n
 from core.domain.errors import BotError, RequestError
 from core.domain.i18n import text
-from core.privacy.personal_data import PersonalData, StoredAmounts
+from core.storage.privacy import PersonalData, StoredAmounts
 from core.storage.sessions import LONGEST_REASON
 
 logger = logging.getLogger(__name__)

@@ -26,10 +26,10 @@ from adapters.slack.refusals import Refused, send_file
 from core.domain.errors import BotError
 from core.domain.i18n import text
 from core.domain.links import one_line
-from core.privacy.personal_data import PersonalData
 from core.storage.access import Reader
 from core.storage.inbox.base import Answered
 from core.storage.inbox.store import Inbox
+from core.storage.privacy import PersonalData
 from core.storage.sessions import FORGOTTEN_TEXT, SessionStore
 
 logger = logging.getLogger(__name__)

@@ -396,11 +396,19 @@ class InstalledTenants:
 
 
 class Stores(Protocol):
-    """Hold what is known of workspaces; methods raise StoreError when the database fails."""
+    """Hold what is known of workspaces."""
 
     async def forget(self, platform: str, workspace: str) -> int:
-        """Delete it all; return how many questions there were."""
+        """Delete it all; return how many questions there were.
+
+        Raises:
+            StoreError: when the database fails.
+        """
         ...
+
+
+class Organisations(Protocol):
+    """Know the workspaces of organisations; methods raise StoreError when the database fails."""
 
     async def of_organisation(self, platform: str, organisation: str) -> list[str]:
         """Return the ids of the workspaces of an organisation in which a user asked."""
@@ -414,6 +422,7 @@ class Uninstalls:
         self,
         installations: Installations,
         stores: Stores,
+        organisations: Organisations,
         forget: Callable[[str, str | None], None],
     ) -> None:
         """Put together what knows of workspaces.
@@ -423,6 +432,7 @@ class Uninstalls:
         """
         self._installations = installations
         self._stores = stores
+        self._organisations = organisations
         self._forget = forget
 
     async def take(self, team: str | None, enterprise: str | None) -> None:
@@ -447,7 +457,7 @@ class Uninstalls:
         if enterprise is None:
             return []
         installed = set(await self._installations.places())
-        teams = await self._stores.of_organisation(PLATFORM, enterprise)
+        teams = await self._organisations.of_organisation(PLATFORM, enterprise)
         return [team for team in teams if team not in installed]
 
 

@@ -54,8 +54,8 @@ from adapters.slack.reply import evidence
 from adapters.slack.staff_presses import Pressed, StaffQueue, ask_button
 from core.domain import AgentRequest, i18n
 from core.domain.errors import BotError, RequestError
-from core.privacy.personal_data import PersonalData
-from core.storage.inbox.queries import Channel, InboxPlaces
+from core.storage.inbox.queries import InboxPlaces
+from core.storage.privacy import Channel, PersonalData
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,9 @@ from bot.services import Services
 from core.answering.verified import VerifiedAnswer
 from core.domain import AgentSession
 from core.domain.links import one_line
-from core.privacy.personal_data import PersonalExport
 from core.storage.budgets import TokenBudgets, TokenLimits
+from core.storage.inbox.queries import InboxHoldings
+from core.storage.privacy import PersonalExport
 from core.teaching.help_requests import HelpRequests
 from core.teaching.verified_store import VerifiedAnswers
 
@@ -64,7 +65,9 @@ async def show_session(session_id: UUID, *, as_json: bool) -> int:
 async def export_sessions() -> int:
     """Print all that is stored about this terminal's user, as JSON."""
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
-        stored = await PersonalExport(opened.engine).of([terminal_user(opened.keys)])
+        places = InboxHoldings(opened.engine)
+        export = PersonalExport(opened.engine, opened.holders, places)
+        stored = await export.of([terminal_user(opened.keys)])
     print(json.dumps(stored, ensure_ascii=False, indent=2))
     return Exit.OK
 

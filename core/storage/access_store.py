@@ -36,6 +36,7 @@ from core.storage.access import (
     is_staff,
 )
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.privacy import Channel, Holder, PersonRows, Workspace, in_workspace
 
 _FRESH = 2.0
 """Seconds for which what was read is taken to hold, though another process may change it."""
@@ -66,12 +67,14 @@ class CourseGrantRow(Base):
     granted_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class AccessStore:
+class AccessStore(Holder):
     """Tenants and grants, safe for any number of processes at once.
 
     What is changed here holds here at once; other processes follow within two seconds.
     Every method raises StoreError when the database fails.
     """
+
+    TABLES = (TenantRow, CourseGrantRow)
 
     def __init__(self, engine: AsyncEngine, public: frozenset[str] = frozenset()) -> None:
         """Prepare to use the tables.
@@ -172,6 +175,14 @@ class AccessStore:
                 found[course_id].append(tenant)
         return {course_id: sorted(tenants) for course_id, tenants in found.items()}
 
+    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+        """Delete a workspace's grants, and that it was met.
+
+        The operator's own stays known: no workspace that comes later may take its place.
+        """
+        db.execute(delete(CourseGrantRow).where(in_workspace(CourseGrantRow, workspace)))
+        db.execute(delete(TenantRow).where(in_workspace(TenantRow, workspace), ~TenantRow.home))
+
     def _forget(self) -> None:
         """Read the tables again when it is asked next."""
         self._changes += 1
@@ -234,12 +245,14 @@ class StaffRow(Base):
     named_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class StaffStore:
+class StaffStore(Holder):
     """Who was named, by tenant; safe for any number of processes at once.
 
     What is changed here holds here at once; other processes follow within two seconds.
     Every method raises StoreError when the database fails.
     """
+
+    TABLES = (StaffRow,)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -307,6 +320,10 @@ class StaffStore:
             for platform, workspace, *one in await db.execute(query):
                 named[Tenant(platform, workspace)].append(_named(*one))
         return {tenant: _sorted(named[tenant]) for tenant in sorted(named)}
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return of what a person is staff."""
+        return [PersonRows(StaffRow, StaffRow.user_id.in_(user_ids))]
 
     async def _changed(self, work: Callable[[Connection], bool]) -> bool:
         done = await write(self._engine, work, urgent=True)

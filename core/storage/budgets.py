@@ -1,7 +1,7 @@
 """Counts the tokens of language models by UTC day, and says when a budget is spent."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -25,6 +25,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.domain import now
 from core.storage.database import Base, insert_into, reading, write
+from core.storage.privacy import Channel, Holder, PersonRows, Work, Workspace, deleting, parts
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -158,11 +159,13 @@ class TokenUsageRow(Base):
     calls: Mapped[int]
 
 
-class TokenBudgets:
+class TokenBudgets(Holder):
     """Tokens used a day and what is allowed, safe for any number of processes at once.
 
     Every method raises StoreError when the database fails.
     """
+
+    TABLES = (TokenUsageRow,)
 
     def __init__(self, engine: AsyncEngine, *, limits: TokenLimits) -> None:
         self._engine = engine
@@ -282,13 +285,14 @@ class TokenBudgets:
         usage = [_usage(row, apart) for row in rows if row.scope not in (_CACHED, _JUDGING)]
         return sorted(usage, key=lambda u: (u.day, u.course_id is None, u.course_id or ""))
 
-    async def forget_user(self, user_id: str, moment: datetime | None = None) -> None:
+    async def forget_user(self, user_id: str, moment: datetime | None = None) -> int:
         """Delete what is known of a user's use on the days before the moment's.
 
         The tokens of the day itself stay, or forgetting would be a way round the budget, and
         nothing else of that day: not how often the user asked. It is marked as forgotten; where
         anybody's tokens are counted that day, also if none of this user were yet: an answer
-        under way may still use some. Courses and totals name no one.
+        under way may still use some. Courses and totals name no one. Return how many days there
+        were before it.
         """
         row, day, own = TokenUsageRow, _day(moment), _of_user(user_id)
         counted = select(row.day).where(row.day == day, row.scope == Scope.TOTAL).exists()
@@ -310,17 +314,31 @@ class TokenBudgets:
         ]
         mark = insert_into(self._engine, row).from_select(columns, unused.where(counted))
 
-        def forget(db: Connection) -> None:
-            db.execute(delete(TokenUsageRow).where(own, TokenUsageRow.day < day))
+        def forget(db: Connection) -> int:
+            count = db.execute(delete(TokenUsageRow).where(own, TokenUsageRow.day < day)).rowcount
             db.execute(mark.on_conflict_do_nothing())
             db.execute(update(TokenUsageRow).where(own).values(calls=_FORGOTTEN))
+            return count
 
-        await write(self._engine, forget)
+        return await write(self._engine, forget)
 
     async def delete_user(self, user_id: str) -> None:
         """Delete all that is known of a user's use, as no one can ask by that name any more."""
         gone = delete(TokenUsageRow).where(_of_user(user_id))
         await write(self._engine, lambda db: db.execute(gone).rowcount)
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return what a person used, by day."""
+        return [PersonRows(TokenUsageRow, _of_users(user_ids))]
+
+    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+        """Delete how much a workspace's people used."""
+        for users in parts(workspace.people):
+            db.execute(delete(TokenUsageRow).where(_of_users(users)))
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete what users used, when it is old or they are forgotten; the sums name no one."""
+        yield deleting(TokenUsageRow, _has_expired(moment))
 
     def _held(self, user_id: str, course_id: str, but: Reservation | None) -> Mapping[Scope, int]:
         """Return what is reserved of each budget of a call."""
@@ -345,7 +363,7 @@ def _subjects(user_id: str, course_id: str) -> Mapping[Scope, str]:
     return {Scope.USER: user_id, Scope.COURSE: course_id, Scope.TOTAL: _EVERYBODY}
 
 
-def has_expired(moment: datetime) -> ColumnElement[bool]:
+def _has_expired(moment: datetime) -> ColumnElement[bool]:
     """Return the condition that a row tells of a user what is not kept any more.
 
     That is what was used more than 90 days before the moment's day, and on any day before it
@@ -357,7 +375,11 @@ def has_expired(moment: datetime) -> ColumnElement[bool]:
 
 
 def _of_user(user_id: str) -> ColumnElement[bool]:
-    return and_(TokenUsageRow.scope == Scope.USER, TokenUsageRow.subject == user_id)
+    return _of_users([user_id])
+
+
+def _of_users(user_ids: Sequence[str]) -> ColumnElement[bool]:
+    return and_(TokenUsageRow.scope == Scope.USER.value, TokenUsageRow.subject.in_(user_ids))
 
 
 def _adding(insert: "sqlite.Insert | postgresql.Insert") -> "sqlite.Insert | postgresql.Insert":

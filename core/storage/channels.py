@@ -18,7 +18,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
-    or_,
     select,
     update,
 )
@@ -27,6 +26,16 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.domain import AnswerLength, CourseId, Model, is_silent, now
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.privacy import (
+    BRIEFLY,
+    Channel,
+    Holder,
+    PersonRows,
+    Work,
+    deleting,
+    executing,
+    in_direct,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -218,12 +227,14 @@ class _Known:
     """By the monotonic clock."""
 
 
-class ChannelRules:
+class ChannelRules(Holder):
     """What staff set, by place; safe for any number of processes at once.
 
     What is set here holds here at once; other processes follow within two seconds.
     Every method raises StoreError when the database fails.
     """
+
+    TABLES = (ChannelRulesRow,)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -268,6 +279,14 @@ class ChannelRules:
             found = await db.execute(select(row.platform, row.workspace).distinct())
             return frozenset((platform, workspace) for platform, workspace in found)
 
+    async def forget_direct(self, direct: Channel) -> None:
+        """Delete what is kept of direct messages, and of conversations in them."""
+        await self.set(Place(direct.platform, direct.workspace, direct.channel), Rules())
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return what is kept of direct messages with a person."""
+        return [PersonRows(ChannelRulesRow, in_direct(ChannelRulesRow, direct))]
+
     async def _of(self, platform: str, workspace: str) -> Mapping[str, Rules]:
         """Return all that is set in a workspace: it is asked for with every event."""
         known = self._known.get((platform, workspace))
@@ -283,11 +302,13 @@ class ChannelRules:
         return rules
 
 
-class Conversations:
+class Conversations(Holder):
     """The threads and direct messages in which the bot takes part.
 
     Every method raises StoreError when the database fails.
     """
+
+    TABLES = (ConversationRow,)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -351,6 +372,21 @@ class Conversations:
             )
             return moment
 
+    async def forget_direct(self, direct: Channel) -> None:
+        """Delete what is kept of direct messages, and of conversations in them."""
+        gone = delete(ConversationRow).where(in_direct(ConversationRow, [direct]))
+        await write(self._engine, lambda db: db.execute(gone).rowcount)
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return what is kept of direct messages with a person."""
+        return [PersonRows(ConversationRow, in_direct(ConversationRow, direct))]
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete which conversations are current; where staff paused the bot, it stays paused."""
+        row = ConversationRow
+        if kept_for is not None:
+            yield deleting(row, row.last_activity < moment - kept_for, row.listening)
+
 
 _KEY = ["platform", "workspace", "place"]
 
@@ -398,8 +434,10 @@ class ExchangeRow(Base):
     until: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
 
 
-class Exchanges:
+class Exchanges(Holder):
     """Exchanges between people; every method raises StoreError when the database fails."""
+
+    TABLES = (ExchangeRow,)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -431,10 +469,18 @@ class Exchanges:
         gone = delete(ExchangeRow).where(_exchanges_at(place), ExchangeRow.user_id == user_id)
         await write(self._engine, lambda db: db.execute(gone), urgent=True)
 
-    async def forget_user(self, user_id: str) -> None:
-        """Forget with whom a person talked."""
+    async def forget_user(self, user_id: str) -> int:
+        """Forget with whom a person talked, and return in how many places."""
         gone = delete(ExchangeRow).where(ExchangeRow.user_id == user_id)
-        await write(self._engine, lambda db: db.execute(gone))
+        return await write(self._engine, executing(gone))
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return a person's exchanges."""
+        return [PersonRows(ExchangeRow, ExchangeRow.user_id.in_(user_ids))]
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete which people talked to each other."""
+        yield deleting(ExchangeRow, ExchangeRow.until < moment - BRIEFLY)
 
 
 def _key(place: Place) -> dict[str, str]:
@@ -464,11 +510,13 @@ class PanelRow(Base):
     seen_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
 
 
-class Panels:
+class Panels(Holder):
     """What conversations stand next to.
 
     Methods raise StoreError when the database fails.
     """
+
+    TABLES = (PanelRow,)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -497,10 +545,15 @@ class Panels:
             key = (panel.platform, panel.workspace, panel.place)
             return await db.get(PanelRow, key) is not None
 
-    async def forget_in(self, direct: Place) -> None:
-        """Delete what is kept of the conversations in direct messages."""
-        row, place = PanelRow, direct.place
-        here = and_(row.platform == direct.platform, row.workspace == direct.workspace)
-        inside = or_(row.place == place, row.place.startswith(f"{place}:", autoescape=True))
-        gone = delete(row).where(here, inside)
+    async def forget_direct(self, direct: Channel) -> None:
+        """Delete what is kept of direct messages, and of conversations in them."""
+        gone = delete(PanelRow).where(in_direct(PanelRow, [direct]))
         await write(self._engine, lambda db: db.execute(gone).rowcount)
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return what is kept of direct messages with a person."""
+        return [PersonRows(PanelRow, in_direct(PanelRow, direct))]
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete what conversations stand next to that no one looks at any more."""
+        yield deleting(PanelRow, PanelRow.seen_at < moment - min(KEPT, kept_for or KEPT))

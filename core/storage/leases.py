@@ -1,6 +1,7 @@
 """What one process at a time may do: held by a lease in the database, or by a lock on a file."""
 
 import logging
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +23,7 @@ from sqlalchemy.sql.functions import Function
 
 from core.domain.errors import StoreError
 from core.storage.database import Base, UtcDateTime, insert_into, reading, store_errors, write
+from core.storage.privacy import BRIEFLY, Holder, Work, executing
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -162,13 +164,15 @@ class RateLimitWindowRow(Base):
     until: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class RateLimitWindows:
+class RateLimitWindows(Holder):
     """Windows by name; asked before a call by every process that shares a database server.
 
     The server's clock is the one that counts: those of the processes' machines may differ.
     A database that is a file is meant for one bot, which knows of its own refusals: nothing is
     written or read then. Nor is a failing database in anybody's way: a call more is refused.
     """
+
+    TABLES = (RateLimitWindowRow,)
 
     def __init__(self, engine: AsyncEngine) -> None:
         """Prepare to use the table."""
@@ -205,6 +209,11 @@ class RateLimitWindows:
             logger.debug("what is closed cannot be read: %s", error)
             return 0.0
         return 0.0 if seconds is None else max(0.0, float(seconds))
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete all at once: they are few, and one that closes again meanwhile is spared."""
+        row = RateLimitWindowRow
+        yield executing(delete(row).where(row.until < moment - BRIEFLY))
 
 
 def _moment() -> Function[datetime]:

@@ -1,20 +1,22 @@
 """Where conversations live: sessions and their turns in SQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pydantic import ValidationError
 from sqlalchemy import (
     JSON,
+    ColumnElement,
     Connection,
     ForeignKey,
     Index,
     Select,
     Text,
     Uuid,
+    and_,
     case,
     column,
     delete,
@@ -49,6 +51,17 @@ from core.storage.database import (
     of_tenants,
     reading,
     write,
+)
+from core.storage.privacy import (
+    Channel,
+    Holder,
+    PersonRows,
+    Work,
+    Workspace,
+    batch_of,
+    deleting,
+    executing,
+    parts,
 )
 
 if TYPE_CHECKING:
@@ -193,11 +206,14 @@ class Recollection:
     """The latest turns of its session, oldest first; none next to `answered`."""
 
 
-class SessionStore:
+class SessionStore(Holder):
     """Conversations by session id, safe for any number of processes at once.
 
     Every method raises StoreError when the database fails.
     """
+
+    TABLES = (SessionRow, TurnRow)
+    COUNTED_AS = "questions"
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -365,7 +381,7 @@ class SessionStore:
         blank = turn.values(user_id=FORGOTTEN_USER, content=None).returning(TurnRow.request_id)
         return await write(self._engine, lambda db: db.scalar(blank)) is not None
 
-    async def turns_of_user(self, user_id: str) -> int:
+    async def of_user(self, user_id: str) -> int:
         """Return how many questions of a user are stored."""
         count = select(func.count()).select_from(TurnRow).where(TurnRow.user_id == user_id)
         async with reading(self._engine) as db:
@@ -392,6 +408,48 @@ class SessionStore:
         blank = update(row).where(row.session_id.in_(its_session), alone)
         blank = blank.values(user_id=FORGOTTEN_USER, details={})
         await write(self._engine, lambda db: db.execute(blank).rowcount)
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return the conversations that a person began, and their turns in any."""
+        return [PersonRows(row, row.user_id.in_(user_ids)) for row in (SessionRow, TurnRow)]
+
+    def known_of(self, db: Connection, workspace: Workspace) -> Workspace:
+        """Return a workspace with who opened conversations there, and who asked in them."""
+        sessions = db.execute(
+            select(SessionRow.session_id, SessionRow.user_id).where(_talked_in(workspace))
+        ).all()
+        people, requests = {user_id for _, user_id in sessions}, set[UUID]()
+        for part in parts(session_id for session_id, _ in sessions):
+            turns = select(TurnRow.request_id, TurnRow.user_id).where(TurnRow.session_id.in_(part))
+            for request_id, user_id in db.execute(turns):
+                requests.add(request_id)
+                people.add(user_id)
+        return workspace.knowing(people - {FORGOTTEN_USER}, requests)
+
+    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+        """Delete a workspace's conversations, with their turns."""
+        db.execute(delete(SessionRow).where(_talked_in(workspace)))
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete conversations in which nothing was said since, and blank the old turns of others.
+
+        Blank turns keep their numbers.
+        """
+        if kept_for is None:
+            return
+        yield deleting(SessionRow, SessionRow.last_activity < moment - kept_for)
+        old = batch_of(TurnRow, TurnRow.timestamp < moment - kept_for, TurnRow.content.is_not(None))
+        blank = update(TurnRow).where(old).values(user_id=FORGOTTEN_USER, content=None)
+        yield executing(blank)
+
+
+def _talked_in(workspace: Workspace) -> ColumnElement[bool]:
+    """Return the condition that a conversation stands in a workspace."""
+    details = SessionRow.details
+    return and_(
+        details["platform"].as_string() == workspace.platform,
+        details["workspace"].as_string() == workspace.workspace,
+    )
 
 
 def _begin_or_count(insert: "sqlite.Insert | postgresql.Insert") -> TypedReturnsRows[str, int]:
@@ -510,8 +568,11 @@ class Tally:
     not_helpful: int
 
 
-class Feedback:
+class Feedback(Holder):
     """Votes on answers; every method raises StoreError when the database fails."""
+
+    TABLES = (VoteRow,)
+    COUNTED_AS = "votes"
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -583,3 +644,17 @@ class Feedback:
         """Delete a person's votes, and return how many there were."""
         gone = delete(VoteRow).where(VoteRow.user_id == user_id).returning(VoteRow.request_id)
         return await write(self._engine, lambda db: len(db.scalars(gone).all()))
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return a person's votes."""
+        return [PersonRows(VoteRow, VoteRow.user_id.in_(user_ids))]
+
+    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+        """Delete what was said of a workspace's answers, by any user."""
+        for part in parts(workspace.requests):
+            db.execute(delete(VoteRow).where(VoteRow.request_id.in_(part)))
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete old votes."""
+        if kept_for is not None:
+            yield deleting(VoteRow, VoteRow.voted_at < moment - kept_for)

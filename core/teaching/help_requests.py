@@ -1,7 +1,7 @@
 """The SQL side of help requests: opened once, taken by a lease, and closed once."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -28,6 +28,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from core.domain import now
 from core.storage.access import Tenant
 from core.storage.database import Base, UtcDateTime, insert_into, of_tenants, reading, write
+from core.storage.privacy import Channel, Holder, PersonRows, Work, deleting
 
 LEASE = timedelta(minutes=30)
 """How long a request stays with the staff member who took it."""
@@ -195,8 +196,11 @@ class HelpRequestRow(Base):
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
-class HelpRequests:
+class HelpRequests(Holder):
     """Requests by course and tenant; every method raises StoreError when the database fails."""
+
+    TABLES = (HelpRequestRow,)
+    COUNTED_AS = "passed_on"
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -343,6 +347,17 @@ class HelpRequests:
             return len(db.scalars(own).all())
 
         return await write(self._engine, forget)
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return what a person passed on or, being staff, took."""
+        row = HelpRequestRow
+        theirs = or_(row.asked_by.in_(user_ids), row.taken_by.in_(user_ids))
+        return [PersonRows(row, theirs, of_others={"asked_by": (), "taken_by": ()})]
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete old requests."""
+        if kept_for is not None:
+            yield deleting(HelpRequestRow, HelpRequestRow.opened_at < moment - kept_for)
 
     async def withdraw(self, key: str) -> int:
         """Delete the requests about a question that was deleted; return how many there were."""

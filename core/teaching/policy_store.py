@@ -1,9 +1,9 @@
 """The SQL side of policies: what staff set in chats, and how far hints have gone."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Protocol
 from uuid import UUID, uuid4
@@ -19,6 +19,7 @@ from core.domain.i18n import Message
 from core.providers.embeddings.base import Embedder
 from core.retrieval.retrieval import Retrieval
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.privacy import Channel, Holder, PersonRows, Work, Workspace, deleting, parts
 from core.storage.sessions import SessionStore
 from core.teaching.policy import AnswerPolicy, Assignment
 
@@ -107,12 +108,14 @@ def _english(course_id: str) -> str:
     return "en"
 
 
-class PolicyStore:
+class PolicyStore(Holder):
     """What staff set in chats, by course; safe for any number of processes at once.
 
     What is changed here holds here at once; other processes follow within two seconds.
     Every method raises StoreError when the database fails.
     """
+
+    TABLES = (PolicyRow,)
 
     def __init__(
         self, engine: AsyncEngine, sealing: Sealing, language_of: LanguageOf = _english
@@ -236,8 +239,10 @@ class HintStep:
     step: int
 
 
-class HintSteps:
+class HintSteps(Holder):
     """How far each person's hints have gone; every method raises StoreError."""
+
+    TABLES = (HintStepRow,)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -291,6 +296,20 @@ class HintSteps:
         gone = delete(HintStepRow).where(HintStepRow.user_id == user_id)
         deleted = gone.returning(HintStepRow.request_id)
         return await write(self._engine, lambda db: len(db.scalars(deleted).all()))
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return a person's steps."""
+        return [PersonRows(HintStepRow, HintStepRow.user_id.in_(user_ids))]
+
+    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+        """Delete the steps of a workspace's people."""
+        for users in parts(workspace.people):
+            db.execute(delete(HintStepRow).where(HintStepRow.user_id.in_(users)))
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete old steps."""
+        if kept_for is not None:
+            yield deleting(HintStepRow, HintStepRow.taken_at < moment - kept_for)
 
 
 def _step(row: HintStepRow) -> HintStep:

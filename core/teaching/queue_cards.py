@@ -1,6 +1,6 @@
 """Which channels show the requests that wait, and which message shows each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from core.domain import now
 from core.storage.access import Tenant
 from core.storage.database import Base, UtcDateTime, insert_into, of_tenants, reading, write
+from core.storage.privacy import Channel, Holder, PersonRows
 from core.teaching.help_requests import (
     WAITING,
     CardDue,
@@ -66,8 +67,10 @@ class QueueCardRow(Base):
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
-class QueueCards:
+class QueueCards(Holder):
     """Channels and cards; every method raises StoreError when the database fails."""
+
+    TABLES = (QueueChannelRow, QueueCardRow)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -162,6 +165,11 @@ class QueueCards:
         """Forget a card: no message shows it."""
         gone = delete(QueueCardRow).where(QueueCardRow.help_id == due.help_id)
         await write(self._engine, lambda db: _execute(db, gone))
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return the cards that show what a person passed on."""
+        asked = select(HelpRequestRow.help_id).where(HelpRequestRow.asked_by.in_(user_ids))
+        return [PersonRows(QueueCardRow, QueueCardRow.help_id.in_(asked))]
 
     async def _change(self, help_id: UUID, values: dict[str, Any]) -> None:
         change = update(QueueCardRow).where(QueueCardRow.help_id == help_id).values(**values)

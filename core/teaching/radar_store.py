@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.domain import EXPLAIN_QUOTE, now
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+from core.storage.privacy import Holder, Work, Workspace, deleting
 from core.storage.sessions import SessionRow, TurnRow, VoteRow
 from core.teaching.help_requests import HelpRequestRow
 from core.teaching.radar_activity import OTHER, AskedWording, Ending, Event, Group, SectionActivity
@@ -93,11 +94,24 @@ class WeekTold:
     """What had become of questions to staff, by state."""
 
 
-class RadarStore:
+class RadarStore(Holder):
     """Weeks and channels; every method raises StoreError when the database fails."""
+
+    TABLES = (RadarWeekRow, RadarChannelRow)
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+
+    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+        """Delete a workspace's reports, and which of its channels get them."""
+        super().forget_workspace(db, workspace)
+        tenant = f"{workspace.platform}:{workspace.workspace}"
+        db.execute(delete(RadarWeekRow).where(RadarWeekRow.tenant == tenant))
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete old reports."""
+        if kept_for is not None:
+            yield deleting(RadarWeekRow, RadarWeekRow.made_at < moment - kept_for)
 
     async def week(self, course_id: str, tenant: str, week: date) -> WeekTold | None:
         """Return what was reported of a week, or None where that is not settled yet."""

@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    or_,
     select,
     update,
 )
@@ -46,6 +47,7 @@ from core.domain.errors import RequestError
 from core.domain.i18n import Message
 from core.storage.access import Tenant
 from core.storage.database import Base, UtcDateTime, insert_into, of_tenants, reading, write
+from core.storage.privacy import Channel, Holder, PersonRows, Work, batch_of, deleting, executing
 
 FORGOTTEN_USER = "forgotten"
 """Stands in for a user whose data was deleted."""
@@ -178,8 +180,11 @@ def _changed_from(stored: Mapping[str, Any]) -> ChangedPassage:
     return ChangedPassage(stored["marker"], because, stored["before"], stored["after"])
 
 
-class VerifiedAnswers:
+class VerifiedAnswers(Holder):
     """Answers by course; every method raises StoreError when the database fails."""
+
+    TABLES = (VerifiedAnswerRow, VerifiedRevisionRow, VerifiedPhrasingRow)
+    COUNTED_AS = "passed_on"
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
@@ -312,6 +317,25 @@ class VerifiedAnswers:
         asked = select(func.count()).select_from(revision).where(revision.asked_by == user_id)
         async with reading(self._engine) as db:
             return (await db.scalar(phrased) or 0) + (await db.scalar(asked) or 0)
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return a person's wordings, and what they asked first or, being staff, answered."""
+        said, phrased = VerifiedRevisionRow, VerifiedPhrasingRow
+        theirs = or_(said.asked_by.in_(user_ids), said.verified_by.in_(user_ids))
+        yield PersonRows(said, theirs, of_others={"asked_by": ("question",), "verified_by": ()})
+        yield PersonRows(phrased, phrased.user_id.in_(user_ids))
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete how people asked what staff answered, and blank who asked it first.
+
+        The question that staff keep stays: it has long been theirs.
+        """
+        if kept_for is None:
+            return
+        said, before = VerifiedRevisionRow, moment - kept_for
+        yield deleting(VerifiedPhrasingRow, VerifiedPhrasingRow.added_at < before)
+        old = batch_of(said, said.verified_at < before, said.asked_by.is_not(None))
+        yield executing(update(said).where(old).values(asked_by=None))
 
     async def forget_user(self, user_id: str) -> int:
         """Remove a person's wordings, and that they checked anything; the answers stay.

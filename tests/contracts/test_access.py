@@ -7,10 +7,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.domain import Course
 from core.domain.errors import StoreError
-from core.privacy.retention import WorkspaceData
 from core.storage.access import Reader, Tenant, may_read
 from core.storage.access_store import AccessStore
 from core.storage.catalogue import Catalogue
+from tests.holders import workspaces
 
 FIRST, SECOND = Tenant("slack", "T1"), Tenant("slack", "T2")
 ORGANISATION = Tenant("slack", "E1")
@@ -58,7 +58,7 @@ async def test_a_home_stays_home_when_it_has_taken_the_bot_out(
     await store.meet(SECOND)
     await store.grant("biology", SECOND)
     for tenant in (FIRST, SECOND):
-        await WorkspaceData(engine).forget("slack", tenant.workspace)
+        await workspaces(engine).forget("slack", tenant.workspace)
     fresh = AccessStore(engine)
     assert [(one.tenant, one.is_home) for one in await fresh.tenants()] == [(FIRST, True)]
     again = await fresh.meet(SECOND)
@@ -73,7 +73,7 @@ async def test_a_tenant_that_another_process_forgot_is_met_again(
     monkeypatch.setattr("core.storage.access_store._FRESH", 0.0)
     await store.meet(FIRST)
     await store.meet(SECOND)
-    await WorkspaceData(engine).forget("slack", SECOND.workspace)
+    await workspaces(engine).forget("slack", SECOND.workspace)
     await store.permits()
     again = await store.meet(SECOND)
     assert again is not None
@@ -84,7 +84,7 @@ async def test_a_course_stays_its_owners_when_that_has_taken_the_bot_out(
     store: AccessStore, engine: AsyncEngine
 ) -> None:
     await Catalogue(engine).set_owner("biology", str(SECOND))
-    await WorkspaceData(engine).forget("slack", SECOND.workspace)
+    await workspaces(engine).forget("slack", SECOND.workspace)
     course = await Catalogue(engine).course("biology")
     assert course is not None
     assert course.tenant == str(SECOND)

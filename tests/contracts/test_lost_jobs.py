@@ -9,11 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.chat.delivery.delivery import lost
 from core.domain import now
-from core.privacy.retention import Retention
 from core.storage.budgets import TokenBudgets, TokenLimits, TokenUsageRow
 from core.storage.database import reading
 from core.storage.inbox.base import Job, LeaseLost
 from core.storage.sessions import SessionStore, TurnRow
+from tests.holders import retention
 from tests.inbox import PLATFORMS, ScriptedAgent, event, forget, inbox_of, redo, worker_of
 from tests.platform import Platform, PlatformAdapter
 from tests.samples import response_to
@@ -173,7 +173,7 @@ async def test_what_a_forgotten_user_uses_after_midnight_goes_with_that_day(desk
     await desk.count()
     await desk.wake(late)
     assert await desk.users() == [("reader-1", 0)]
-    await Retention(desk.engine, kept_for=None).delete_some(now() + DAY)
+    await retention(desk.engine, kept_for=None).delete_some(now() + DAY)
     assert await desk.users() == []
     assert await desk.said() == []
 

@@ -12,16 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.answering.verified import Draft, VerifiedScope
 from core.domain import AgentRequest, Course, now
-from core.privacy.personal_data import PersonalData, PersonalExport
 from core.storage.access import NamedStaff, StaffKind, Tenant
 from core.storage.access_store import StaffStore
 from core.storage.budgets import TokenBudgets, TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.channels import ChannelRules, Conversations, Exchanges, Panels, Place, Rules
 from core.storage.inbox.base import Posted, request_id_for
-from core.storage.inbox.queries import InboxPlaces
-from core.storage.inbox.store import Inbox
+from core.storage.privacy import Holder
 from core.storage.sessions import Feedback, SessionStore, Vote
+from core.tables import METADATA
 from core.teaching.help_requests import (
     HelpReason,
     HelpRequest,
@@ -32,6 +31,7 @@ from core.teaching.help_requests import (
 from core.teaching.policy_store import HintSteps
 from core.teaching.queue_cards import QueueCards
 from core.teaching.verified_store import VerifiedAnswers
+from tests.holders import export, holders_of, personal
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import response_to
 
@@ -39,6 +39,13 @@ pytestmark = pytest.mark.costly
 
 PAGE = (Path(__file__).parents[2] / "docs/privacy.md").read_text("utf-8")
 OF_PEOPLE = PAGE[PAGE.index("### Of people") : PAGE.index("### Of operators")]
+PERSONAL = {"user_id", "asked_by", "taken_by", "verified_by", "subject"}
+PLACED = {"platform", "workspace", "tenant"}
+OF_NO_ONE = {
+    *("courses", "editions", "segments", "documents", "sections", "cached_vectors"),
+    *("course_changes", "source_checks", "ingest_accounts"),
+    *("leases", "installations", "key_ids"),
+}
 ANN, BEN = "ann-of-arden", "ben-of-bree"
 
 
@@ -113,7 +120,7 @@ async def fill(engine: AsyncEngine) -> None:
 
 async def test_it_shows_a_row_of_every_table_with_anything_of_people(engine: AsyncEngine) -> None:
     await fill(engine)
-    shown = await PersonalExport(engine).of([ANN])
+    shown = await export(engine).of([ANN])
     assert set(shown["stored"]) == {*re.findall(r"^\| `(\w+)` \|", OF_PEOPLE, re.MULTILINE)}
     assert all(shown["stored"].values()), shown["stored"]
     assert len(shown["stored"]["turns"]) == 2
@@ -122,45 +129,52 @@ async def test_it_shows_a_row_of_every_table_with_anything_of_people(engine: Asy
 
 async def test_it_shows_nothing_of_others_and_no_secret(engine: AsyncEngine) -> None:
     await fill(engine)
-    text = json.dumps(await PersonalExport(engine).of([ANN]))
+    text = json.dumps(await export(engine).of([ANN]))
     assert BEN not in text
     assert "terces" not in text
-    both = await PersonalExport(engine).of([ANN, BEN])
+    both = await export(engine).of([ANN, BEN])
     assert len(both["stored"]["votes"]) == 4
 
 
 async def test_nothing_is_shown_of_somebody_unknown_or_forgotten(engine: AsyncEngine) -> None:
     await fill(engine)
-    assert not any((await PersonalExport(engine).of(["eve"]))["stored"].values())
-    assert not any((await PersonalExport(engine).of([]))["stored"].values())
+    assert not any((await export(engine).of(["eve"]))["stored"].values())
+    assert not any((await export(engine).of([]))["stored"].values())
     await personal(engine).forget([ANN])
-    left = (await PersonalExport(engine).of([ANN]))["stored"]
-    assert [table for table, rows in left.items() if rows] == ["staff", "token_usage"]
-    assert any((await PersonalExport(engine).of([BEN]))["stored"].values())
+    left = (await export(engine).of([ANN]))["stored"]
+    assert [table for table, rows in left.items() if rows] == ["token_usage", "staff"]
+    assert any((await export(engine).of([BEN]))["stored"].values())
 
 
 async def test_what_is_being_answered_is_shown_too(engine: AsyncEngine) -> None:
     inbox, waiting = inbox_of(engine), event(1, user_id=ANN, text="What is a sluice gate?")
     await inbox.accept(waiting)
     assert await inbox.claim(timedelta(minutes=1), PLATFORMS) is not None
-    (row,) = (await PersonalExport(engine).of([ANN]))["stored"]["inbox"]
+    (row,) = (await export(engine).of([ANN]))["stored"]["inbox"]
     assert row["request"]["query_text"] == "What is a sluice gate?"
     assert row["state"] == "waiting"
 
 
-def personal(engine: AsyncEngine) -> PersonalData:
-    inbox: Inbox = inbox_of(engine)
-    return PersonalData(
-        sessions=SessionStore(engine),
-        inbox=inbox,
-        places=InboxPlaces(engine),
-        conversations=Conversations(engine),
-        exchanges=Exchanges(engine),
-        panels=Panels(engine),
-        rules=ChannelRules(engine),
-        feedback=Feedback(engine),
-        budgets=TokenBudgets(engine, limits=TokenLimits()),
-        requests=HelpRequests(engine),
-        answers=VerifiedAnswers(engine),
-        hints=HintSteps(engine),
-    )
+async def test_each_table_is_held_by_one_store_or_tells_of_no_one(engine: AsyncEngine) -> None:
+    held = [row.__tablename__ for one in holders_of(engine) for row in one.TABLES]
+    assert len(held) == len({*held}), "two stores say that they hold the same table"
+    others = METADATA.tables.keys() - {*held}
+    assert others == OF_NO_ONE, "a new table belongs to the TABLES of a store in bot.services"
+    named = {
+        name
+        for name in others
+        for c in METADATA.tables[name].columns
+        if c.name in PERSONAL | PLACED
+    }
+    assert named == {"courses", "installations"}, "they stay a workspace's own, or the platform's"
+
+
+@pytest.mark.parametrize("of", ["people", "workspaces"])
+async def test_a_store_says_itself_what_it_holds_of(engine: AsyncEngine, of: str) -> None:
+    method, columns = ("rows_of", PERSONAL) if of == "people" else ("forget_workspace", PLACED)
+    for holder in holders_of(engine):
+        is_said = getattr(type(holder), method) is not getattr(Holder, method)
+        for row in holder.TABLES:
+            names = {column.name for column in row.__table__.columns}
+            by_itself = of == "workspaces" and "workspace" in names
+            assert is_said or by_itself or not names & columns, (type(holder), row, method)

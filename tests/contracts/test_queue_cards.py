@@ -6,10 +6,10 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.domain import now
-from core.privacy.retention import WorkspaceData
 from core.teaching.help_requests import LEASE, CardDue, HelpRequests, HelpState, QueueChannel
 from core.teaching.queue_cards import QueueCards
 from tests.contracts.test_staff_answers import ANN, BEN, HERE, QUESTION, STAFF, asked, courses
+from tests.holders import workspaces
 
 __all__ = ["courses"]
 
@@ -174,5 +174,5 @@ async def test_a_channel_is_given_up_and_a_workspace_takes_all_with_it(
     await requests.open(asked(2), "Another question?")
     assert await cards.claim(ON) is None
     await cards.choose([BOARD])
-    await WorkspaceData(engine).forget("test", "w")
+    await workspaces(engine).forget("test", "w")
     assert await cards.claim(ON) is None

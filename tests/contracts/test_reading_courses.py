@@ -17,13 +17,13 @@ from adapters.chat.front_desk import Received
 from adapters.chat.incoming_message import IncomingMessage
 from core.domain import ChunkState, Course, i18n, now
 from core.domain.errors import DeliveryError, RequestError, StoreError
-from core.privacy.personal_data import PersonalExport
 from core.storage.access import Tenant
 from core.storage.catalogue import Catalogue
 from core.storage.channels import OperatorRules, Place, Rules
 from core.storage.inbox.base import Arrival, Job
 from core.storage.sessions import Feedback
 from tests.contracts.test_front_desk import GUILD, LEASE, Reception, incoming, is_admin
+from tests.holders import export
 from tests.samples import chunk, response_to
 
 OTHER = Tenant("discord", "other")
@@ -511,7 +511,7 @@ async def test_an_export_leaves_out_the_words_of_closed_courses_and_keeps_the_qu
     asked = elsewhere(text="What is a mitochondrion?", section="Organelles")
     await answered(reception, asked)
     theirs = [reception.desk.user_id(asked)]
-    data = DataExport(PersonalExport(engine), reception.directory, reception.readers)
+    data = DataExport(export(engine), reception.directory, reception.readers)
     location: Location = asked.location
     before = (await data.file(theirs, location)).data.decode()
     assert "biology" in before

@@ -8,8 +8,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.domain import AgentRequest, now
-from core.privacy import retention as module
-from core.privacy.retention import Retention
+from core.storage import privacy
 from core.storage.access import Tenant
 from core.storage.budgets import Scope, TokenBudgets, TokenLimits, TokenUsageRow
 from core.storage.channels import (
@@ -27,6 +26,7 @@ from core.storage.inbox.base import CountRow, Posted
 from core.storage.inbox.rows import CursorRow, InboxRow, PostRow
 from core.storage.leases import RateLimitWindowRow
 from core.storage.sessions import Feedback, SessionRow, SessionStore, TurnRow, Vote, VoteRow
+from tests.holders import retention
 from tests.inbox import PLATFORMS, event, inbox_of, unheard
 from tests.samples import response_to
 
@@ -39,7 +39,7 @@ EXPIRING = (SessionRow, TurnRow, VoteRow, ConversationRow, InboxRow, PostRow)
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_BATCH", 2)
+    monkeypatch.setattr(privacy, "BATCH", 2)
 
 
 async def fill(engine: AsyncEngine) -> None:
@@ -77,8 +77,8 @@ async def counted(engine: AsyncEngine, *tables: type[Base]) -> list[int]:
 
 async def delete_all(engine: AsyncEngine, after: timedelta, kept_for: timedelta | None) -> int:
     """Delete at a moment after now until there is no more, and return how often that was."""
-    retention, times = Retention(engine, kept_for=kept_for), 0
-    while await retention.delete_some(now() + after):
+    deleting, times = retention(engine, kept_for=kept_for), 0
+    while await deleting.delete_some(now() + after):
         times += 1
     return times
 
@@ -156,9 +156,9 @@ async def test_what_users_used_is_known_for_90_days_and_the_sums_for_good(
     for n in range(5):
         await used(budgets, f"reader-{n}")
     sums = await budgets.used(TODAY.date())
-    retention = Retention(engine, kept_for=kept_for)
-    assert await retention.delete_some(TODAY + 90 * DAY) == 0
-    deleted = [await retention.delete_some(TODAY + 91 * DAY) for _ in range(4)]
+    deleting = retention(engine, kept_for=kept_for)
+    assert await deleting.delete_some(TODAY + 90 * DAY) == 0
+    deleted = [await deleting.delete_some(TODAY + 91 * DAY) for _ in range(4)]
     assert (deleted, await users_of_tokens(engine)) == ([2, 2, 1, 0], [])
     assert len(sums) == 2
     assert await budgets.used(TODAY.date()) == sums
@@ -173,9 +173,9 @@ async def test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over(
     for user in ("ann", "eve", "nobody"):
         await budgets.forget_user(user, TODAY)
     await used(budgets, "eve")
-    retention = Retention(engine, kept_for=None)
-    assert await retention.delete_some(TODAY) == 0
-    deleted = [await retention.delete_some(TODAY + DAY) for _ in range(3)]
+    deleting = retention(engine, kept_for=None)
+    assert await deleting.delete_some(TODAY) == 0
+    deleted = [await deleting.delete_some(TODAY + DAY) for _ in range(3)]
     assert (deleted, await users_of_tokens(engine)) == ([2, 1, 0], ["ben"])
 
 

@@ -7,10 +7,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.domain.errors import RequestError
 from core.domain.i18n import text
-from core.privacy.personal_data import PersonalExport
-from core.privacy.retention import WorkspaceData
 from core.storage.access import Member, MemberLookup, NamedStaff, StaffKind, Tenant
 from core.storage.access_store import MOST_NAMED, Roster, StaffStore
+from tests.holders import export, workspaces
 
 GUILD, OTHER = Tenant("discord", "1"), Tenant("discord", "2")
 TEAM, ORGANISATION = Tenant("slack", "T1"), Tenant("slack", "E1")
@@ -126,12 +125,12 @@ async def test_a_workspace_that_leaves_takes_its_staff_along(
 ) -> None:
     await store.add(TEAM, ANN, "pseudonym-of-ann")
     await store.add(Tenant("slack", "T2"), ANN)
-    await WorkspaceData(engine).forget("slack", "T1")
+    await workspaces(engine).forget("slack", "T1")
     assert await StaffStore(engine).all() == {Tenant("slack", "T2"): [ANN]}
 
 
 async def test_people_are_shown_that_they_are_staff(store: StaffStore, engine: AsyncEngine) -> None:
     await store.add(GUILD, ANN, "pseudonym-of-ann")
     await store.add(GUILD, TUTORS)
-    (row,) = (await PersonalExport(engine).of(["pseudonym-of-ann"]))["stored"]["staff"]
+    (row,) = (await export(engine).of(["pseudonym-of-ann"]))["stored"]["staff"]
     assert (row["workspace"], row["kind"], row["id"]) == ("1", "person", "ann")

@@ -10,7 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.chat.delivery.delivery import lost
 from core.domain import now, session_id_for
-from core.privacy.retention import WorkspaceData
 from core.storage.access import Tenant
 from core.storage.budgets import TokenBudgets, TokenLimits
 from core.storage.channels import ChannelRules, Conversations, Panels, Place, Rules
@@ -20,6 +19,7 @@ from core.storage.inbox.queries import InboxPlaces
 from core.storage.sessions import Feedback, SessionStore, Vote
 from core.teaching.policy_store import HintSteps
 from core.teaching.radar_store import RadarChannel, RadarStore, WeekTold
+from tests.holders import workspaces
 from tests.inbox import event, inbox_of
 from tests.samples import response_to
 
@@ -97,16 +97,16 @@ async def test_all_of_a_workspace_goes_and_nothing_of_another(used: Used) -> Non
     of_both = {row.partition(":")[0] for row in await used.rows("leaving")}
     assert of_both >= {"inbox", "sessions", "votes", "token_usage", "conversations", "panels"}
     kept = await used.rows("staying")
-    assert await WorkspaceData(used.engine).forget("test", "leaving") == 2
+    assert await workspaces(used.engine).forget("test", "leaving") == 2
     assert await used.rows("leaving") == []
     assert await used.rows("staying") == kept
-    assert await WorkspaceData(used.engine).forget("test", "leaving") == 0
+    assert await workspaces(used.engine).forget("test", "leaving") == 0
 
 
 async def test_what_another_platform_calls_by_the_same_id_stays(used: Used) -> None:
     await used.answered(1, "same")
     kept = await used.rows("same")
-    assert await WorkspaceData(used.engine).forget("another", "same") == 0
+    assert await workspaces(used.engine).forget("another", "same") == 0
     assert await used.rows("same") == kept
 
 
@@ -114,7 +114,7 @@ async def test_a_channel_that_both_see_keeps_its_cursor(used: Used) -> None:
     await used.asked(1, "leaving", channel="shared")
     await used.asked(2, "staying", channel="shared")
     await used.asked(3, "leaving")
-    await WorkspaceData(used.engine).forget("test", "leaving")
+    await workspaces(used.engine).forget("test", "leaving")
     assert set(await used.inbox.cursors("test")) == {"shared"}
 
 
@@ -122,7 +122,7 @@ async def test_an_answer_under_way_leaves_nothing_behind(used: Used) -> None:
     arrival = await used.asked(1, "leaving")
     job = await used.inbox.claim(LEASE, ["test"])
     assert job is not None
-    await WorkspaceData(used.engine).forget("test", "leaving")
+    await workspaces(used.engine).forget("test", "leaving")
     asked = arrival.request
     assert asked is not None
     session_id = UUID(int=1)
@@ -140,7 +140,7 @@ async def test_the_workspaces_of_an_organisation_are_known_by_their_questions(us
     await used.asked(1, "one", enterprise="E1")
     await used.asked(2, "two", enterprise="E1")
     await used.asked(3, "three", enterprise="E2")
-    found = await WorkspaceData(used.engine).of_organisation("test", "E1")
+    found = await used.inbox.of_organisation("test", "E1")
     assert sorted(found) == ["one", "two"]
 
 

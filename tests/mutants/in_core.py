@@ -630,17 +630,17 @@ IN_CORE = (
     ),
     Mutant(
         "keep for good where a rate limit was used up",
-        "core/privacy/retention.py",
-        "[(_counts, moment - _LIMITS_KEPT), (_windows, moment - _LIMITS_KEPT)]",
-        "[(_counts, moment - _LIMITS_KEPT)]",
+        "core/storage/leases.py",
+        "        yield executing(delete(row).where(row.until < moment - BRIEFLY))",
+        "        return ()",
         "the id of direct messages is gone soon after they are forgotten",
         (f"{RETENTION}::test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten",),
     ),
     Mutant(
         "keep for good what users used",
-        "core/privacy/retention.py",
-        ", (_tokens, moment)]",
-        "]",
+        "core/storage/budgets.py",
+        "        yield deleting(TokenUsageRow, _has_expired(moment))",
+        "        return ()",
         "what a single user used is known for 90 days",
         (
             f"{RETENTION}::test_what_users_used_is_known_for_90_days_and_the_sums_for_good",

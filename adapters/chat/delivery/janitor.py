@@ -13,10 +13,10 @@ from core.domain import now
 from core.domain.errors import DeliveryError, StoreError
 from core.domain.i18n import text, use_locale
 from core.domain.telemetry import HEALED, NO_METER, Meter
-from core.privacy.retention import Retention
 from core.storage.inbox.accepting import DOUBTFUL, LINKED_TO
 from core.storage.inbox.base import Job, Kind
 from core.storage.inbox.store import Inbox
+from core.storage.privacy import Retention
 
 logger = logging.getLogger(__name__)
 

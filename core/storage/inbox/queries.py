@@ -1,19 +1,19 @@
 """Events by where they came from: looked up, and taken out of direct messages, by place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, Select, delete, exists, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.domain import STORED, AgentRequest, now
 from core.storage.database import reading, write
 from core.storage.inbox import accepting as crowds
 from core.storage.inbox import claiming
-from core.storage.inbox import claiming as forgetting
 from core.storage.inbox.base import (
     Answered,
     Arrival,
@@ -24,6 +24,7 @@ from core.storage.inbox.base import (
     State,
     Twin,
     channel_subject,
+    user_subject,
 )
 from core.storage.inbox.rows import (
     FORGOTTEN_USER,
@@ -32,17 +33,22 @@ from core.storage.inbox.rows import (
     PostRow,
     answered_from,
     arrival_from,
+    is_buried,
     is_waiting,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """A channel, by the platform's ids."""
-
-    platform: str
-    workspace: str
-    channel: str
+from core.storage.privacy import (
+    BRIEFLY,
+    Channel,
+    Holder,
+    PersonRows,
+    Work,
+    Workspace,
+    batch_of,
+    deleting,
+    executing,
+    in_workspace,
+    parts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +79,6 @@ class InboxPlaces:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-
-    async def workspaces(self, platform: str) -> frozenset[str]:
-        """Return the workspaces of a platform that events are kept of."""
-        query = select(InboxRow.workspace).where(InboxRow.platform == platform)
-        async with reading(self._engine) as db:
-            return frozenset(await db.scalars(query.distinct()))
-
-    async def direct_channels(self, user_ids: Sequence[str]) -> frozenset[Channel]:
-        """Return the direct messages that a person asked in, by their pseudonyms."""
-        row = InboxRow
-        query = select(row.platform, row.workspace, row.channel, row.address)
-        async with reading(self._engine) as db:
-            rows = await db.execute(query.where(row.user_id.in_(user_ids), row.channel != ""))
-            return frozenset(Channel(*where) for *where, address in rows if address.get("dm"))
-
-    async def forget_direct(self, direct: Channel) -> None:
-        """Remove the id of direct messages from all events, counters and cursors.
-
-        The events keep their keys, so that none is answered when it is delivered again.
-        """
-        await write(self._engine, lambda db: _forget_direct(db, direct))
 
     async def asked_in(self, platform: str, place: str) -> list[AskedThere]:
         """Return the questions that a channel or thread had anything to do with, oldest first."""
@@ -188,13 +173,119 @@ def _stood_in(place: str, channel: str, thread: str | None, address: Mapping[str
     return channel == place or was_asked_there or is_answered_there
 
 
+_BURIED_FOR = timedelta(days=1)
+"""How long it is known that a message was deleted whose event may still come."""
+_PENDING_FOR = timedelta(days=1)
+"""How long a question waits until its asker says to which course it is."""
+
+
+class InboxHoldings(Holder):
+    """What the inbox holds of people and workspaces; methods raise StoreError."""
+
+    TABLES = (InboxRow, PostRow, CursorRow, CountRow)
+    COUNTED_AS = "waiting"
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Prepare to read and delete."""
+        self._engine = engine
+
+    async def workspaces(self, platform: str) -> frozenset[str]:
+        """Return the workspaces of a platform that events are kept of."""
+        query = select(InboxRow.workspace).where(InboxRow.platform == platform)
+        async with reading(self._engine) as db:
+            return frozenset(await db.scalars(query.distinct()))
+
+    async def of_organisation(self, platform: str, organisation: str) -> list[str]:
+        """Return the ids of the workspaces of an organisation in which a user asked."""
+        of_it = InboxRow.address["enterprise"].as_string() == organisation
+        query = select(InboxRow.workspace).where(InboxRow.platform == platform, of_it).distinct()
+        async with reading(self._engine) as db:
+            return [*await db.scalars(query)]
+
+    async def direct_channels(self, user_ids: Sequence[str]) -> frozenset[Channel]:
+        """Return the direct messages that a person asked in, by their pseudonyms."""
+        row = InboxRow
+        query = select(row.platform, row.workspace, row.channel, row.address)
+        async with reading(self._engine) as db:
+            rows = await db.execute(query.where(row.user_id.in_(user_ids), row.channel != ""))
+            return frozenset(Channel(*where) for *where, address in rows if address.get("dm"))
+
+    async def of_user(self, user_id: str) -> int:
+        """Return how many events of a user are kept."""
+        count = select(func.count()).select_from(InboxRow).where(InboxRow.user_id == user_id)
+        async with reading(self._engine) as db:
+            return await db.scalar(count) or 0
+
+    async def forget_user(self, user_id: str) -> int:
+        """Blank all events of a user, and return how many there were.
+
+        Their keys stay, so that none of them is answered when it is delivered again. What is
+        under way is taken from its holder, and becomes the order to remove what was posted.
+        """
+        return await write(self._engine, lambda db: claiming.forget_user(db, user_id))
+
+    async def forget_direct(self, direct: Channel) -> None:
+        """Remove the id of direct messages from all events, counters and cursors.
+
+        The events keep their keys, so that none is answered when it is delivered again.
+        """
+        await write(self._engine, lambda db: _forget_direct(db, direct))
+
+    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
+        """Return a person's events, where they were answered, and how many were counted."""
+        own = InboxRow.user_id.in_(user_ids)
+        yield PersonRows(InboxRow, own, withheld=frozenset({"token"}))
+        yield PersonRows(PostRow, PostRow.key.in_(select(InboxRow.key).where(own)))
+        yield PersonRows(CountRow, CountRow.subject.in_([user_subject(one) for one in user_ids]))
+        channels = sorted({(one.platform, one.channel) for one in direct})
+        yield PersonRows(CursorRow, tuple_(CursorRow.platform, CursorRow.channel).in_(channels))
+
+    def known_of(self, db: Connection, workspace: Workspace) -> Workspace:
+        """Return a workspace with who asked there, and what."""
+        query = select(InboxRow.user_id, InboxRow.request_id)
+        asked = db.execute(query.where(in_workspace(InboxRow, workspace))).all()
+        people = {user_id for user_id, _ in asked} - {FORGOTTEN_USER}
+        return workspace.knowing(people, (request_id for _, request_id in asked))
+
+    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+        """Delete a workspace's events, how much its people asked, and how far it was read.
+
+        The cursors of channels that other workspaces see as well stay.
+        """
+        platform = workspace.platform
+        here = in_workspace(InboxRow, workspace)
+        others = (InboxRow.platform == platform, InboxRow.workspace != workspace.workspace)
+        for channels in parts(db.scalars(select(InboxRow.channel).where(here).distinct())):
+            elsewhere = select(InboxRow.channel).where(*others, InboxRow.channel.in_(channels))
+            own = {*channels} - {*db.scalars(elsewhere)}
+            db.execute(
+                delete(CursorRow).where(CursorRow.platform == platform, CursorRow.channel.in_(own))
+            )
+            counted = [channel_subject(platform, workspace.workspace, one) for one in channels]
+            db.execute(delete(CountRow).where(CountRow.subject.in_(counted)))
+        for users in parts(workspace.people):
+            counted = [user_subject(one) for one in users]
+            db.execute(delete(CountRow).where(CountRow.subject.in_(counted)))
+        super().forget_workspace(db, workspace)
+
+    def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
+        """Delete counters, what stands for deleted messages, and events that have ended.
+
+        Questions whose course was never chosen are blanked.
+        """
+        row = InboxRow
+        yield deleting(CountRow, CountRow.minute < moment - BRIEFLY)
+        yield deleting(row, is_buried(), row.accepted_at < moment - _BURIED_FOR)
+        before = moment - _PENDING_FOR
+        old = batch_of(row, ~is_waiting(), row.request.is_not(None), row.accepted_at < before)
+        yield executing(update(row).where(old).values(request=None))
+        if kept_for is not None:
+            yield partial(_delete_ended, moment - kept_for)
+
+
 def _forget_direct(db: Connection, direct: Channel) -> None:
     row, channel = InboxRow, direct.channel
-    here = (
-        row.platform == direct.platform,
-        row.workspace == direct.workspace,
-        row.channel == channel,
-    )
+    here = (in_workspace(row, Workspace(direct.platform, direct.workspace)), row.channel == channel)
     blank = {"channel": "", "lane": row.key, "thread": None, "asked_in": None}
     db.execute(update(row).where(*here).values(**blank))
     subject = channel_subject(direct.platform, direct.workspace, channel)
@@ -203,12 +294,21 @@ def _forget_direct(db: Connection, direct: Channel) -> None:
     db.execute(delete(CursorRow).where(*cursor))
 
 
-class InboxQueries:
-    """Reads events and cursors; every method raises StoreError when the database fails."""
+def _delete_ended(before: datetime, db: Connection) -> int:
+    """Delete events that have ended, and the cursors of direct messages that had no other."""
+    row = InboxRow
+    gone = delete(row).where(batch_of(row, row.accepted_at < before, ~is_waiting()))
+    deleted = db.execute(gone.returning(row.platform, row.channel, row.address)).all()
+    for platform, channel, address in deleted:
+        if address.get("dm"):
+            others = select(row.key).where(row.platform == platform, row.channel == channel)
+            cursor = (CursorRow.platform == platform, CursorRow.channel == channel)
+            db.execute(delete(CursorRow).where(*cursor, ~others.exists()))
+    return len(deleted)
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        """Prepare to read."""
-        self._engine = engine
+
+class InboxQueries(InboxHoldings):
+    """Reads events and cursors; every method raises StoreError when the database fails."""
 
     async def is_overtaken(self, job: Job) -> bool:
         """Return whether a deletion, or a later edit, of a job's question was begun.
@@ -272,7 +372,7 @@ class InboxQueries:
     async def pending_request(self, request_id: UUID) -> AgentRequest | None:
         """Return a question that waits for its course; None: it does not wait."""
         async with reading(self._engine) as db:
-            kept = await db.scalar(forgetting.pending_query(request_id))
+            kept = await db.scalar(claiming.pending_query(request_id))
             return AgentRequest.model_validate(kept, context=STORED) if kept else None
 
     async def by_message(self, platform: str, message_id: str) -> Answered | None:
@@ -330,9 +430,3 @@ class InboxQueries:
         )
         async with reading(self._engine) as db:
             return frozenset(await db.scalars(query.distinct()))
-
-    async def of_user(self, user_id: str) -> int:
-        """Return how many events of a user are kept."""
-        count = select(func.count()).select_from(InboxRow).where(InboxRow.user_id == user_id)
-        async with reading(self._engine) as db:
-            return await db.scalar(count) or 0

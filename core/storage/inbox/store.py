@@ -473,14 +473,6 @@ class Inbox(InboxQueries):
             self._engine, lambda db: self._accepting.advance(db, platform, channel, position)
         )
 
-    async def forget_user(self, user_id: str) -> int:
-        """Blank all events of a user, and return how many there were.
-
-        Their keys stay, so that none of them is answered when it is delivered again. What is
-        under way is taken from its holder, and becomes the order to remove what was posted.
-        """
-        return await store_write(self._engine, lambda db: forgetting.forget_user(db, user_id))
-
     async def _claim(
         self, query: Any, lease: timedelta, platforms: Sequence[str], moment: datetime
     ) -> Job | None:
