@@ -2,8 +2,7 @@
 
 import difflib
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -21,7 +20,7 @@ from core.domain import EXTRACTIVE, NonBlank, WebUrl
 from core.domain.errors import ConfigurationError
 from core.domain.telemetry import check_url
 from core.providers.manner import SettingNames
-from core.providers.services import Kind
+from core.providers.services import PROVIDERS, Provider
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -30,8 +29,6 @@ LOCAL = "local"
 """The embedding model of this machine, and no table's name."""
 NO_JUDGE = "none"
 """Says that no model judges claims, and is no table's name."""
-OLLAMA = "http://127.0.0.1:11434/v1"
-"""Where an Ollama is that was installed as it comes."""
 GEMINI = "gemini"
 """The model that writes where a key of Google's is set and nothing else."""
 GEMINI_EMBEDDING = "gemini_embedding"
@@ -40,9 +37,6 @@ FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 """The names that other programs give to such a key, in order of preference."""
 KEY_SETTING = "GLOSSATOR_MODELS__GEMINI__API_KEY"
 HOW_TO_SET_A_KEY = f"set {KEY_SETTING} (or {' or '.join(FOREIGN_KEYS)})"
-_OLLAMA = "ollama"
-_MINICHECK = "minicheck"
-"""A model of Ollama that was trained to judge facts, and nothing else."""
 _NOT_SENT = "none"
 
 
@@ -59,10 +53,11 @@ def _not_taken(name: str) -> str:
 def _known_kind(written: object) -> object:
     """Return a kind as the table has it, or say which there are and which one speaks to all."""
     kind = written.lower() if isinstance(written, str) else written
-    if kind not in get_args(Kind):
+    if kind not in PROVIDERS:
+        *own, any_other = PROVIDERS
         raise ValueError(
-            "must be 'gemini', 'vertex', 'ollama', or 'openai' for every service that speaks chat "
-            "completions, with its address as base_url"
+            f"must be {', '.join(map(repr, own))}, or {any_other!r} for every service that speaks "
+            "chat completions, with its address as base_url"
         )
     return kind
 
@@ -86,7 +81,7 @@ class ModelTable(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Annotated[Kind, BeforeValidator(_known_kind)]
+    kind: Annotated[str, BeforeValidator(_known_kind)]
     """Also written `ollama`: an `openai` service at its usual address, or at its `base_url`."""
     model: NonBlank
     """As the service calls it."""
@@ -121,18 +116,16 @@ class ModelTable(BaseModel):
     dimensions: Annotated[int, Field(ge=64, le=4_096)] | None = None
     """Length of the vectors, of a model that embeds."""
 
+    @property
+    def provider(self) -> Provider:
+        """The entry of its kind."""
+        return PROVIDERS[self.kind]
+
     @model_validator(mode="before")
     @classmethod
-    def _take_ollama_for_what_it_speaks(cls, written: Any) -> Any:
+    def _take_for_what_it_speaks(cls, written: Any) -> Any:
         kind = str(written.get("kind")).lower() if isinstance(written, dict) else ""
-        if kind not in (_OLLAMA, _MINICHECK):
-            return written
-        if kind == _MINICHECK:
-            written = {"model": "bespoke-minicheck", **written}
-        address = written.get("base_url") or OLLAMA
-        if isinstance(address, str) and "://" in address and not urlsplit(address).path.strip("/"):
-            address = f"{address.rstrip('/')}/v1"  # as Ollama itself names its address
-        return {**written, "kind": "openai", "base_url": address}
+        return PROVIDERS[kind].rewritten(written) if kind in PROVIDERS else written
 
 
 BY_KEY: Mapping[str, ModelTable] = {
@@ -178,12 +171,7 @@ def check_named(
 
 def names_of(name: str, table: ModelTable) -> SettingNames:
     """Return how the operator knows the settings of a model."""
-    place, variable = f"models.{name}", f"GLOSSATOR_MODELS__{name.upper()}"
-    key = f"{variable}__API_KEY"
-    if table.kind == "vertex":
-        key = f"the credentials of Google Cloud, {place}.project and {place}.location"
-    version = f" and {place}.api_version" if table.kind == "gemini" else ""
-    return SettingNames(key, f"{place}.model{version}", f"{place}.base_url")
+    return table.provider.names(f"models.{name}", f"GLOSSATOR_MODELS__{name.upper()}")
 
 
 def _named_by(variable: str) -> str:
@@ -218,16 +206,14 @@ def _joined(name: str, known: ModelTable | None, written: Mapping[str, str]) -> 
 
 def _complete(name: str, table: ModelTable, key: SecretStr | None) -> ModelTable:
     """Return a table that can be used, with the key of `gemini` where it needs one."""
-    place = f"models.{name}"
-    if table.kind == "vertex" and not (table.project and table.location):
-        raise ConfigurationError(
-            f"{place} is of the kind vertex: set {place}.project and {place}.location."
-        )
-    if table.kind == "gemini" and table.api_key is None:
+    place, provider = f"models.{name}", table.provider
+    if not all(getattr(table, field) for field in provider.required):
+        missing = " and ".join(f"{place}.{field}" for field in provider.required)
+        raise ConfigurationError(f"{place} is of the kind {provider.kind}: set {missing}.")
+    if provider.shares_key and table.api_key is None:
         table = table.model_copy(update={"api_key": key})
-    needs_key = table.kind == "gemini" or (table.kind == "openai" and table.base_url is None)
-    if needs_key and table.api_key is None:
-        more = f", or {place}.base_url for another service" if table.kind == "openai" else ""
+    if provider.needs_key(table.base_url) and table.api_key is None:
+        more = f", or {place}.{provider.instead_of_key}" if provider.instead_of_key else ""
         raise ConfigurationError(
             f"{place} needs a key: set GLOSSATOR_MODELS__{name.upper()}__API_KEY{more}."
         )

@@ -21,18 +21,16 @@ from bot.model_tables import (
 from bot.settings import Settings
 from core.domain import EXTRACTIVE
 from core.domain.errors import ConfigurationError
-from core.domain.telemetry import is_nearby
 from core.providers.manner import SettingNames
+from core.providers.services import ServiceAddress, ServiceClient
 from core.storage.budgets import Prices
 
 if TYPE_CHECKING:
     from core.answering.grounding.judge import Judge
     from core.answering.writers.base import AnswerTimes
     from core.answering.writers.model import ModelGenerator
-    from core.providers.collected import Wire
     from core.providers.embeddings.remote import RemoteEmbedder
     from core.providers.guarded import GuardedModel
-    from core.providers.services import Client
 
 
 class Models:
@@ -44,7 +42,7 @@ class Models:
         self.tables = tables
         self._settings = settings
         self._closing = closing
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[str, ServiceClient] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
         self._judges: dict[tuple[str, str, float | None, float | None], Judge] = {}
@@ -72,11 +70,11 @@ class Models:
         table = self.table(name)
         key = (name, model or table.model)
         if key not in self._chats:
-            times, is_near = self.times, table.kind == "openai" and is_nearby(table.base_url)
+            times, is_near = self.times, table.provider.is_near(table.base_url)
             # A server of one's own that is silent reads: another try would begin anew.
             first = times.whole if is_near else times.first_token
             self._chats[key] = GuardedModel(
-                self._wire(name, table, model or table.model),
+                self.client(name).wire(model or table.model, table.thinking),
                 service=name,
                 stream=table.stream,
                 context=table.context,
@@ -161,11 +159,7 @@ class Models:
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.providers.embeddings.remote import embedder_at
-
-        client, table = self.client(name), self.table(name)
-        setting = f"models.{name}.dimensions"
-        return embedder_at(client, model, dimensions, self._names(name, table), setting)
+        return self.client(name).embedder(model, dimensions, f"models.{name}.dimensions")
 
     def table(self, name: str) -> ModelTable:
         """Return the table with that name.
@@ -179,38 +173,30 @@ class Models:
             raise ConfigurationError(f"The model {name} needs a key: {HOW_TO_SET_A_KEY}.")
         raise ConfigurationError(f"There is no table models.{name}.")
 
-    def client(self, name: str) -> "Client":
+    def client(self, name: str) -> ServiceClient:
         """Return the connections of a table, opened at first use."""
         if name not in self._clients:
             self._clients[name] = self._connect(name, self.table(name))
             self._closing.push_async_callback(self._clients[name].aclose)
         return self._clients[name]
 
-    def _connect(self, name: str, table: ModelTable) -> "Client":
-        from core.providers.services import ServiceAddress, connect
-
+    def _connect(self, name: str, table: ModelTable) -> ServiceClient:
         names = self._names(name, table)
         how = HOW_TO_SET_A_KEY if names.key == KEY_SETTING else f"set {names.key}"
         address = ServiceAddress(
-            table.kind,
             usable_key(name, table, how),
             table.base_url,
             table.api_version,
             table.project,
             table.location,
         )
-        return connect(address, names, self.times.whole)
+        return table.provider.connect(address, names, self.times.whole)
 
     def _names(self, name: str, table: ModelTable) -> SettingNames:
         """Return how the operator knows a model's settings, of a key the variable that holds it."""
         names = names_of(name, table)
-        is_shared = table.kind == "gemini" and table.api_key == self._settings.google_key
+        is_shared = table.provider.shares_key and table.api_key == self._settings.google_key
         return replace(names, key=KEY_SETTING) if is_shared else names
-
-    def _wire(self, name: str, table: ModelTable, model: str) -> "Wire":
-        from core.providers.services import wire_to
-
-        return wire_to(self.client(name), model, table.thinking)
 
 
 def _first(*values: float | None) -> float:

@@ -150,7 +150,7 @@ def _nobody_writes(tables: Mapping[str, ModelTable]) -> str:
 async def _check_context(models: Models, name: str, model: str) -> Finding | None:
     """Warn when a call may be longer than the server reads: local ones cut it silently."""
     table = models.table(name)
-    if table.kind != "openai":
+    if not table.provider.tells_context:
         return None
     given = await models.chat(name, model).ask_context()
     if given is None or (table.context is not None and table.context <= given):

@@ -35,7 +35,7 @@ from bot.database import upgrade as upgrade_schema
 from bot.embedders import install_folder, install_model
 from bot.keys import NAMES, given, setting_of
 from bot.log import configure_logging, tell
-from bot.model_tables import FOREIGN_KEYS, GEMINI, OLLAMA, ModelTable, read_tables
+from bot.model_tables import FOREIGN_KEYS, GEMINI, ModelTable, read_tables
 from bot.models import Models
 from bot.platforms import PLATFORMS
 from bot.services import HANDBOOK, Services
@@ -45,6 +45,7 @@ from core.domain import EXTRACTIVE, CourseId, course_id_like
 from core.domain.errors import BotError, ConfigurationError
 from core.domain.i18n import use_terms
 from core.providers.manner import SettingNames
+from core.providers.services import OLLAMA
 from core.storage.database import create_engine, dispose
 from core.storage.installations import KeyIds
 
@@ -395,7 +396,7 @@ async def _try(writer: WriterChoice) -> tuple[str, int | None]:
                 table = read_tables(settings, {})[GEMINI]
             chat = Models(settings, {writer.name: table}, closing).chat(writer.name)
             await chat.check()
-            return "", await chat.ask_context() if table.kind == "openai" else None
+            return "", await chat.ask_context() if table.provider.tells_context else None
         except BotError as error:
             return sentence_for(error), None
 

@@ -35,7 +35,10 @@ class Delta:
 
 
 class Wire(Protocol):
-    """Speaks to one model of one service. Every failure is a ProviderFailure."""
+    """Speaks to one model of one service. Every failure is a ProviderFailure.
+
+    A class that derives from it has defaults for all but `model` and `deltas`.
+    """
 
     @property
     def model(self) -> str:
@@ -45,12 +48,12 @@ class Wire(Protocol):
     @property
     def tells_thoughts(self) -> bool:
         """Whether the service keeps what the model thinks out of its text."""
-        ...
+        return True
 
     @property
     def has_logprobs(self) -> bool:
         """Whether the service may tell how likely its words were."""
-        ...
+        return False
 
     def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
         """Yield the pieces of one reply; closing it closes the connection."""
@@ -61,19 +64,19 @@ class Wire(Protocol):
 
         False: there is none; only a short reply tells.
         """
-        ...
+        return False
 
     async def ask_context(self) -> int | None:
         """Return how many tokens the server says that a call may have; None: it does not say."""
-        ...
+        return None
 
     async def open(self) -> None:
         """Load what the first call would wait for."""
-        ...
+        return
 
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""
-        ...
+        return
 
 
 def true_count(*counts: int | None) -> int | None:

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from core.providers.base import ChatMessage, ChatRequest, Finish, OutputForm, Role, ToolCall
-from core.providers.collected import Delta, true_count, true_odds
+from core.providers.collected import Delta, Wire, true_count, true_odds
 from core.providers.manner import (
     TRANSIENT,
     Manner,
@@ -21,6 +21,7 @@ from core.providers.manner import (
     seconds_to_wait,
     transport_errors,
 )
+from core.providers.services import ServiceClient
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
         GenerateContentResponse,
         Part,
     )
+
+    from core.providers.embeddings.remote import GeminiEmbedder
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +144,7 @@ logging.getLogger("google_genai.types").setLevel(logging.ERROR)
 # Where a schema is asked for, the SDK reads each piece as JSON and warns of a piece that is none.
 
 
-class GeminiClient:
+class GeminiClient(ServiceClient):
     """The connections to one Gemini API, opened at first use."""
 
     def __init__(
@@ -185,6 +188,18 @@ class GeminiClient:
     async def load(self) -> None:
         """Load the SDK, without a look at key or credentials."""
         await asyncio.to_thread(importlib.import_module, "google.genai")
+
+    def wire(self, model: str, thinking: Any = None) -> "GeminiWire":
+        """Return what speaks to a model; `thinking` None: it is not sent."""
+        return GeminiWire(self, model, thinking_level=thinking)
+
+    def embedder(self, model: str, dimensions: int, setting: str) -> "GeminiEmbedder":
+        """Return an embedding model; its owner closes the connections."""
+        from core.providers.embeddings.remote import GeminiEmbedder
+
+        return GeminiEmbedder(
+            self, model=model, dimensions=dimensions, names=self.names, setting=setting
+        )
 
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""
@@ -302,10 +317,8 @@ def _declarations(request: ChatRequest) -> list[Any]:
 _FINISHES = {"STOP": Finish.STOP, "MAX_TOKENS": Finish.LENGTH}
 
 
-class GeminiWire:
+class GeminiWire(Wire):
     """Speaks to one model through a client, which its owner closes."""
-
-    has_logprobs = False
 
     def __init__(
         self, client: GeminiClient, model: str, *, thinking_level: ThinkingLevel | None = None
@@ -319,11 +332,6 @@ class GeminiWire:
     def model(self) -> str:
         """The model, as it is named to the service."""
         return self._model
-
-    @property
-    def tells_thoughts(self) -> bool:
-        """Whether the service keeps what a model thinks out of its text."""
-        return True
 
     async def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
         """Yield the pieces of one reply; closing it closes the connection."""

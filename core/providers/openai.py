@@ -20,11 +20,14 @@ from core.providers.manner import (
     seconds_to_wait,
     transport_errors,
 )
+from core.providers.services import ServiceClient
 
 if TYPE_CHECKING:
     import httpx2
     from openai import APIStatusError, AsyncOpenAI
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+    from core.providers.embeddings.remote import OpenAIEmbedder
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +105,7 @@ _NO_KEY = "none"
 """Is sent where no key is set: servers of one's own ask for none, and the SDK insists on one."""
 
 
-class OpenAIClient:
+class OpenAIClient(ServiceClient):
     """The connections to one service, opened at first use."""
 
     def __init__(
@@ -149,6 +152,16 @@ class OpenAIClient:
     def without_key(self, text: str) -> str:
         """Return a text in which the key does not stand."""
         return text.replace(self._api_key, "(a key)")
+
+    def wire(self, model: str, thinking: Any = None) -> "OpenAIWire":
+        """Return what speaks to a model; `thinking` None: it is not sent."""
+        return OpenAIWire(self, model, reasoning_effort=thinking)
+
+    def embedder(self, model: str, dimensions: int, setting: str) -> "OpenAIEmbedder":
+        """Return an embedding model; its owner closes the connections."""
+        from core.providers.embeddings.remote import OpenAIEmbedder
+
+        return OpenAIEmbedder(self, model=model, dimensions=dimensions, setting=setting)
 
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""

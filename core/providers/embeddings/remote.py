@@ -243,24 +243,3 @@ class OpenAIEmbedder(RemoteEmbedder):
             if [one.index for one in found] != list(range(len(texts))):
                 raise ValueError("not one vector a text")
             return [list(one.embedding) for one in found]
-
-
-def embedder_at(
-    client: GeminiClient | OpenAIClient,
-    model: str,
-    dimensions: int,
-    names: SettingNames,
-    setting: str,
-) -> RemoteEmbedder:
-    """Return an embedding model of a service, whose owner closes the connections.
-
-    Args:
-        client: The connections.
-        model: As the service calls it.
-        dimensions: Of its vectors.
-        names: How the operator knows its settings.
-        setting: What names the dimensions, for the operator.
-    """
-    if isinstance(client, OpenAIClient):
-        return OpenAIEmbedder(client, model=model, dimensions=dimensions, setting=setting)
-    return GeminiEmbedder(client, model=model, dimensions=dimensions, names=names, setting=setting)

@@ -16,7 +16,7 @@ import pytest
 
 from bot.cli.setup import _ollama_address
 from bot.course_file import read_course_file
-from bot.model_tables import OLLAMA
+from core.providers.services import OLLAMA
 from tests.command_line import CommandLine
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.openai_server import OpenAIServer

@@ -7,7 +7,7 @@ import pytest
 
 from bot.cli.doctor_models import Finding, check_judge
 from bot.course_file import CourseFile, read_course_file
-from bot.model_tables import OLLAMA, ModelTable, read_tables
+from bot.model_tables import ModelTable, read_tables
 from bot.models import check_named_models, chosen_generator, models_in_use, prices
 from bot.settings import Settings, load_settings
 from bot.wiring import open_services
@@ -18,6 +18,7 @@ from core.providers.embeddings.remote import OpenAIEmbedder
 from core.providers.gemini import GeminiClient
 from core.providers.guarded import GuardedModel
 from core.providers.openai import OpenAIClient
+from core.providers.services import OLLAMA
 
 LOCAL = """
 [models.local_one]
