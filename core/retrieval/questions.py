@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.domain import EXPLAIN_QUOTE, Again, QuoteLocation, QuoteStatus, RetrievalToolInput
+from core.domain import EXPLAIN_QUOTE, Again, RetrievalToolInput
 from core.domain.errors import ConfigurationError, EmbeddingError
 from core.domain.text_features import probability, shipped
 from core.providers.embeddings.base import Embedder, Vectors
@@ -274,39 +274,19 @@ UNKNOWN = 0.5
 """How much a question is taken to lean where no weights fit: both readings count alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeaningQuestion:
-    """A question, and what it may lean on."""
+def texts_of(
+    asked: RetrievalToolInput, earlier: Sequence[str], section: str | None
+) -> tuple[str, ...]:
+    """Return the question alone or, if it may lean on something, also its context and that.
 
-    question: str
-    context: str | None = None
-    """The text that says what is asked, if the question leans; none: it stands alone."""
-    previous: str = ""
-    """What it leans on then: the question before it, the quote or the section's heading."""
-    always: bool = False
-    """Whether both texts count alike, whatever they say: the quote is the book's."""
-    of_section: bool = False
-    """Whether the context is the heading of the section that is searched."""
-
-
-def read_asked(
-    asked: RetrievalToolInput,
-    earlier: Sequence[str],
-    section: str | None,
-    location: QuoteLocation | None,
-) -> LeaningQuestion:
-    """Return a question with what was said around it, its quote, or the section searched."""
+    The context says what is asked, should the question lean: after the two questions before it or
+    the heading of the section that is searched. With a quote, it is the quote itself.
+    """
     question, quote = asked.query_text, asked.selected_text
     if quote is not None:
-        if question == EXPLAIN_QUOTE:
-            return LeaningQuestion(quote)
-        is_foreign = location is not None and location.status is QuoteStatus.NOT_FOUND
-        return LeaningQuestion(question, quote, quote, always=not is_foreign)
+        return (quote,) if question == EXPLAIN_QUOTE else (question, quote, quote)
     before = [*earlier[-2:]] or ([section] if section else [])
-    if not before:
-        return LeaningQuestion(question)
-    joined = "\n".join([*before, question])
-    return LeaningQuestion(question, joined, before[-1], of_section=not earlier)
+    return (question, "\n".join([*before, question]), before[-1]) if before else (question,)
 
 
 def leaning_figures(

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from core.domain import (
@@ -20,27 +20,17 @@ from core.index.terms import Bm25Encoder, TermStatistics, words_from_bytes
 from core.providers.embeddings.base import Embedder
 from core.retrieval.editions import OpenEdition, Recent, widen
 from core.retrieval.evidence import Excerpt, select_evidence
-from core.retrieval.questions import Mended, read_asked, wanted_again, without_courtesy
+from core.retrieval.questions import Mended, wanted_again, without_courtesy
 from core.retrieval.quotes import QuoteLocator
 from core.retrieval.ranking import ScoreScale
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
-from core.retrieval.searching import CANDIDATES, Wanted, search
+from core.retrieval.searching import CANDIDATES, most_documents, search
 from core.retrieval.sections import SectionReader, SectionReference, excerpts_of, resolve_section
 from core.storage.catalogue import Catalogue
 
 logger = logging.getLogger(__name__)
 
 _EDITIONS_IN_MEMORY = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """What is looked for, whatever the edition."""
-
-    asked: RetrievalToolInput
-    earlier: Sequence[str]
-    """The user's questions before this one, oldest first."""
-    started: float
 
 
 class Retriever:
@@ -94,16 +84,16 @@ class Retriever:
             VectorIndexError, StoreError: when a service fails. One that embeds may: the
                 question's words are searched then.
         """
-        question = _Question(asked, earlier, time.perf_counter())
+        started = time.perf_counter()
         opened = await self.opened(course_id)
         try:
-            return await self._search(opened, question)
+            return await self._search(opened, asked, earlier, started)
         except VectorIndexError:
             # The edition may have been replaced, and its collection dropped, in mid-search.
             fresh = await self.opened(course_id, lately=False)
             if fresh.edition.generation == opened.edition.generation:
                 raise
-            return await self._search(fresh, question)
+            return await self._search(fresh, asked, earlier, started)
 
     async def read(
         self, course_id: str, asked: RetrievalToolInput, references: Sequence[SectionReference]
@@ -204,15 +194,14 @@ class Retriever:
         fitted = self._scale_of(opened.course.course_id, opened.edition.embedding_model)
         return opened if fitted is None else replace(opened, scale=fitted)
 
-    async def _mended(self, opened: OpenEdition, question: _Question) -> tuple[Mended, list[str]]:
-        """Return the question without courtesy, and those before it, misspelt words mended."""
-        asked = await without_courtesy(question.asked.query_text, opened.embedder)
-        mended = Mended(asked) if asked == EXPLAIN_QUOTE else opened.speller.mend(asked)
-        return mended, [opened.speller.mend(text).question for text in question.earlier]
-
-    async def _search(self, opened: OpenEdition, question: _Question) -> Retrieval:
+    async def _search(
+        self,
+        opened: OpenEdition,
+        asked: RetrievalToolInput,
+        earlier: Sequence[str],
+        started: float,
+    ) -> Retrieval:
         edition = opened.edition
-        asked = question.asked
         section_ids: tuple[str, ...] = ()
         section: str | None = None
         if asked.section_filter is not None:
@@ -222,11 +211,18 @@ class Retriever:
             section_ids = resolve_section(asked.section_filter, sections)
             section = next(s.title for s in sections if s.section_id == section_ids[0])
         quoted = await self._quotes.locate(opened, asked.selected_text)
-        mended, earlier = await self._mended(opened, question)
+        bare = await without_courtesy(asked.query_text, opened.embedder)
+        mended = Mended(bare) if bare == EXPLAIN_QUOTE else opened.speller.mend(bare)
         asked = asked.model_copy(update={"query_text": mended.question})
-        meant = read_asked(asked, earlier, section, quoted.location)
-        wanted = Wanted(asked.score_threshold, asked.top_k, section_ids)
-        searched = await search(self._index, opened, meant, wanted)
+        searched = await search(
+            self._index,
+            opened,
+            asked,
+            earlier=[opened.speller.mend(text).question for text in earlier],
+            section=section,
+            section_ids=section_ids,
+            location=quoted.location,
+        )
         found, weights = searched.found, searched.weights
         without_quote = asked.selected_text is not None and not searched.leans
         without_quote = without_quote and asked.query_text != EXPLAIN_QUOTE
@@ -244,12 +240,12 @@ class Retriever:
             usable,
             weights,
             opened.sentences_of,
-            most_documents=wanted.most_documents,
+            most_documents=most_documents(asked),
         )
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted.chunks, *best])),
             query_embedding=tuple(searched.dense.tolist()),
-            search_time_ms=(time.perf_counter() - question.started) * 1_000,
+            search_time_ms=(time.perf_counter() - started) * 1_000,
             total_candidates=found.size,
             success=True,
         )

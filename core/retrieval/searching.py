@@ -8,14 +8,20 @@ from itertools import chain, islice
 
 import numpy as np
 
-from core.domain import Chunk, EvidenceSignals
+from core.domain import (
+    Chunk,
+    EvidenceSignals,
+    QuoteLocation,
+    QuoteStatus,
+    RetrievalToolInput,
+)
 from core.domain.errors import EmbeddingError, VectorIndexError
 from core.index.base import Hits, PointId, SearchQuery, SparseVector, VectorIndex
 from core.index.terms import Outline
 from core.providers.embeddings.base import Embedder, Vectors
 from core.retrieval.editions import OpenEdition
 from core.retrieval.evidence import visited
-from core.retrieval.questions import UNKNOWN, LeaningQuestion, leaning, leaning_figures
+from core.retrieval.questions import UNKNOWN, leaning, leaning_figures, texts_of
 from core.retrieval.ranking import (
     BUILT_IN,
     BY_WORDS,
@@ -200,22 +206,6 @@ _FEW_TERMS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked of a search, next to its question."""
-
-    threshold: float
-    """The score from which a chunk is usable."""
-    top_k: int
-    section_ids: tuple[str, ...] = ()
-    """The sections that are searched; empty: all."""
-
-    @property
-    def most_documents(self) -> int:
-        """Of how many documents a writer reads."""
-        return 2 * self.top_k
-
-
-@dataclass(frozen=True, slots=True)
 class Searched:
     """What a search found, best first."""
 
@@ -235,29 +225,44 @@ class Searched:
 
 
 async def search(
-    index: VectorIndex, opened: OpenEdition, asked: LeaningQuestion, wanted: Wanted
+    index: VectorIndex,
+    opened: OpenEdition,
+    asked: RetrievalToolInput,
+    *,
+    earlier: Sequence[str] = (),
+    section: str | None = None,
+    section_ids: tuple[str, ...] = (),
+    location: QuoteLocation | None = None,
 ) -> Searched:
     """Return what an edition holds about a question.
 
     A question with a context is looked for by itself, after its context, and then by the mean of
-    both, weighed by how much it leans on it. Where no weights say how much, only a question of
-    hardly any words of its own leans, and a section's heading adds nothing.
+    both, weighed by how much it leans on it. With a quote of the book both count alike. Where no
+    weights say how much, only a question of hardly any words of its own leans, and a section's
+    heading adds nothing.
+
+    Args:
+        earlier: The user's questions before it, oldest first.
+        section: The heading of the section that is searched.
+        section_ids: The sections that are searched; empty: all.
+        location: Where the quote stands.
 
     Raises:
         VectorIndexError: when the index fails, or the edition was replaced.
     """
-    if asked.context is None:
-        dense = await _vectors(opened.embedder, [asked.question])
-        words = opened.encoder.query(asked.question)
-        return await _one(index, opened, dense[0], words, wanted)
-    texts = [asked.question, asked.context]
-    dense = await _vectors(opened.embedder, [*texts, asked.previous])
-    sparse = [opened.encoder.query(text) for text in texts]
+    texts = texts_of(asked, earlier, section)
+    dense = await _vectors(opened.embedder, texts)
+    sparse = [opened.encoder.query(text) for text in texts[:2]]
+    one = partial(_one, index, opened, asked, section_ids)
+    if len(texts) == 1:
+        return await one(dense[0], sparse[0])
     leans = UNKNOWN
-    if not asked.always:
-        alone = await _one(index, opened, dense[0], sparse[0], wanted)
+    is_foreign = location is not None and location.status is QuoteStatus.NOT_FOUND
+    if asked.selected_text is None or is_foreign:
+        of_section = asked.selected_text is None and not earlier
+        alone = await one(dense[0], sparse[0])
         if opened.embedder.name == BUILT_IN and dense.any():
-            together = await _one(index, opened, dense[1], sparse[1], wanted)
+            together = await one(dense[1], sparse[1])
             if alone.found.scored and together.found.scored:
                 figures = leaning_figures(
                     alone.found.scored,
@@ -266,28 +271,34 @@ async def search(
                     len(alone.weights),
                 )
                 leans = leaning(figures)
-        elif asked.of_section or len(alone.weights) > _FEW_TERMS:
+        elif of_section or len(alone.weights) > _FEW_TERMS:
             return alone
     shares = np.array([1 - leans, leans], np.float32)
     both = _unit(shares @ dense[:2])
-    searched = await _one(index, opened, both, _mean(sparse, shares.tolist()), wanted)
+    searched = await one(both, _mean(sparse, shares.tolist()))
     return replace(searched, leans=leans >= _LEANS)
 
 
 async def _one(
     index: VectorIndex,
     opened: OpenEdition,
+    asked: RetrievalToolInput,
+    section_ids: tuple[str, ...],
     dense: Vectors,
     sparse: SparseVector,
-    wanted: Wanted,
 ) -> Searched:
     words = weighted(opened.terms, sparse)
-    query = SearchQuery(dense, words, wanted.section_ids, limit=CANDIDATES)
+    query = SearchQuery(dense, words, section_ids, limit=CANDIDATES)
     weights = term_weights(words)
     scale = opened.scale if dense.any() else BY_WORDS
-    judging = Judging(scale, weights, wanted.threshold, wanted.top_k, wanted.most_documents)
+    judging = Judging(scale, weights, asked.score_threshold, asked.top_k, most_documents(asked))
     found = await find(index, opened, query, judging)
     return Searched(dense, weights, found, signals_of(found.scored, len(weights)))
+
+
+def most_documents(asked: RetrievalToolInput) -> int:
+    """Return of how many documents a writer reads."""
+    return 2 * asked.top_k
 
 
 async def _vectors(embedder: Embedder, texts: Sequence[str]) -> Vectors:

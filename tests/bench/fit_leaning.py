@@ -17,12 +17,12 @@ import numpy as np
 from bot.services import Services
 from bot.settings import Settings
 from bot.wiring import open_services
-from core.domain import MAX_QUESTION
+from core.domain import MAX_QUESTION, RetrievalToolInput
 from core.domain.text_features import probability
 from core.retrieval.questions import FOLLOWUPS_WEIGHTS as WEIGHTS
-from core.retrieval.questions import LeaningQuestion, leaning_figures
+from core.retrieval.questions import leaning_figures
 from core.retrieval.ranking import USABLE
-from core.retrieval.searching import Wanted, search
+from core.retrieval.searching import search
 from core.teaching.evaluation.report import auroc
 from tests.bench.corpora import ECONOMICS, Corpus, ingest, read_corpora
 from tests.bench.logistic_fit import fit
@@ -50,9 +50,10 @@ async def _figures(opened: Services, row: dict[str, Any]) -> dict[str, float]:
     before = [turn["text"] for turn in row["history"] if turn["role"] == "user"]
     texts = [row["question"], "\n".join([*before[-2:], row["question"]])]
     vectors = await opened.local.embed_queries([row["question"], before[-1]])
-    wanted = Wanted(threshold=USABLE, top_k=_TOP_K)
+    asked = RetrievalToolInput(query_text=row["question"], score_threshold=USABLE, top_k=_TOP_K)
     alone, together = [
-        await search(opened.index, shelf, LeaningQuestion(text), wanted) for text in texts
+        await search(opened.index, shelf, asked.model_copy(update={"query_text": text}))
+        for text in texts
     ]
     return leaning_figures(
         alone.found.scored,

@@ -3,32 +3,28 @@
 import numpy as np
 import pytest
 
-from core.domain import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
-from core.retrieval.questions import LeaningQuestion, leaning, read_asked
-
-FOREIGN = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
+from core.domain import EXPLAIN_QUOTE, RetrievalToolInput
+from core.retrieval.questions import leaning, texts_of
 
 
 def test_a_question_has_the_two_before_it_as_its_context() -> None:
     asked = RetrievalToolInput(query_text="And why?")
-    read = read_asked(asked, ["one", "two", "three"], "Tides", None)
-    assert read == LeaningQuestion("And why?", "two\nthree\nAnd why?", "three")
+    texts = texts_of(asked, ["one", "two", "three"], "Tides")
+    assert texts == ("And why?", "two\nthree\nAnd why?", "three")
 
 
 def test_without_any_the_section_is_its_context_and_else_it_stands_alone() -> None:
     asked = RetrievalToolInput(query_text="When is it high?")
-    assert read_asked(asked, [], "Tides", None) == LeaningQuestion(
-        "When is it high?", "Tides\nWhen is it high?", "Tides", of_section=True
-    )
-    assert read_asked(asked, [], None, None) == LeaningQuestion("When is it high?")
+    assert texts_of(asked, [], "Tides") == (asked.query_text, "Tides\nWhen is it high?", "Tides")
+    assert texts_of(asked, [], None) == (asked.query_text,)
 
 
-def test_a_quote_is_its_context_and_counts_alike_when_it_is_the_books() -> None:
-    asked = RetrievalToolInput(query_text="Why is that?", selected_text="The moon pulls.")
-    assert read_asked(asked, ["one"], None, FOREIGN).always is False
-    assert read_asked(asked, ["one"], None, None).always is True
+def test_a_quote_is_its_context_and_all_that_a_bare_one_asks() -> None:
+    quote = "The moon pulls."
+    asked = RetrievalToolInput(query_text="Why is that?", selected_text=quote)
+    assert texts_of(asked, ["one"], None) == ("Why is that?", quote, quote)
     bare = asked.model_copy(update={"query_text": EXPLAIN_QUOTE})
-    assert read_asked(bare, ["one"], None, None) == LeaningQuestion("The moon pulls.")
+    assert texts_of(bare, ["one"], None) == (quote,)
 
 
 @pytest.mark.parametrize(
