@@ -36,7 +36,7 @@ from core.storage.access import (
     is_staff,
 )
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
-from core.storage.privacy import Channel, Holder, PersonRows, Workspace, in_workspace
+from core.storage.privacy import Holder, Workspace, in_workspace
 
 _FRESH = 2.0
 """Seconds for which what was read is taken to hold, though another process may change it."""
@@ -320,10 +320,6 @@ class StaffStore(Holder):
             for platform, workspace, *one in await db.execute(query):
                 named[Tenant(platform, workspace)].append(_named(*one))
         return {tenant: _sorted(named[tenant]) for tenant in sorted(named)}
-
-    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
-        """Return of what a person is staff."""
-        return [PersonRows(StaffRow, StaffRow.user_id.in_(user_ids))]
 
     async def _changed(self, work: Callable[[Connection], bool]) -> bool:
         done = await write(self._engine, work, urgent=True)

@@ -474,10 +474,6 @@ class Exchanges(Holder):
         gone = delete(ExchangeRow).where(ExchangeRow.user_id == user_id)
         return await write(self._engine, executing(gone))
 
-    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
-        """Return a person's exchanges."""
-        return [PersonRows(ExchangeRow, ExchangeRow.user_id.in_(user_ids))]
-
     def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:
         """Delete which people talked to each other."""
         yield deleting(ExchangeRow, ExchangeRow.until < moment - BRIEFLY)

@@ -105,8 +105,8 @@ class StoredAmounts:
 class Holder:
     """A store that says what it holds of people and workspaces.
 
-    By itself it holds nothing of a person, and of a workspace the rows that name it. Methods
-    that are not given a connection raise StoreError when the database fails.
+    By itself it holds the rows that name a person as `user_id`, and those that name a workspace.
+    Methods that are not given a connection raise StoreError when the database fails.
     """
 
     TABLES: ClassVar[tuple[type[Base], ...]] = ()
@@ -131,7 +131,11 @@ class Holder:
         Args:
             direct: The direct messages with the person.
         """
-        return ()
+        return [
+            PersonRows(row, row.__table__.c.user_id.in_(user_ids))
+            for row in self.TABLES
+            if "user_id" in row.__table__.c
+        ]
 
     def known_of(self, db: Connection, workspace: Workspace) -> Workspace:
         """Return people and requests of a workspace that this store knows, for all to forget."""
@@ -140,7 +144,7 @@ class Holder:
     def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
         """Delete what is kept of a workspace."""
         for row in self.TABLES:
-            if "workspace" in row.__table__.columns:
+            if "workspace" in row.__table__.c:
                 db.execute(delete(row).where(in_workspace(row, workspace)))
 
     def expired(self, moment: datetime, kept_for: timedelta | None) -> Iterable[Work]:

@@ -53,9 +53,7 @@ from core.storage.database import (
     write,
 )
 from core.storage.privacy import (
-    Channel,
     Holder,
-    PersonRows,
     Work,
     Workspace,
     batch_of,
@@ -409,10 +407,6 @@ class SessionStore(Holder):
         blank = blank.values(user_id=FORGOTTEN_USER, details={})
         await write(self._engine, lambda db: db.execute(blank).rowcount)
 
-    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
-        """Return the conversations that a person began, and their turns in any."""
-        return [PersonRows(row, row.user_id.in_(user_ids)) for row in (SessionRow, TurnRow)]
-
     def known_of(self, db: Connection, workspace: Workspace) -> Workspace:
         """Return a workspace with who opened conversations there, and who asked in them."""
         sessions = db.execute(
@@ -644,10 +638,6 @@ class Feedback(Holder):
         """Delete a person's votes, and return how many there were."""
         gone = delete(VoteRow).where(VoteRow.user_id == user_id).returning(VoteRow.request_id)
         return await write(self._engine, lambda db: len(db.scalars(gone).all()))
-
-    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
-        """Return a person's votes."""
-        return [PersonRows(VoteRow, VoteRow.user_id.in_(user_ids))]
 
     def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
         """Delete what was said of a workspace's answers, by any user."""

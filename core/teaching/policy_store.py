@@ -19,7 +19,7 @@ from core.domain.i18n import Message
 from core.providers.embeddings.base import Embedder
 from core.retrieval.retrieval import Retrieval
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
-from core.storage.privacy import Channel, Holder, PersonRows, Work, Workspace, deleting, parts
+from core.storage.privacy import Holder, Work, Workspace, deleting, parts
 from core.storage.sessions import SessionStore
 from core.teaching.policy import AnswerPolicy, Assignment
 
@@ -296,10 +296,6 @@ class HintSteps(Holder):
         gone = delete(HintStepRow).where(HintStepRow.user_id == user_id)
         deleted = gone.returning(HintStepRow.request_id)
         return await write(self._engine, lambda db: len(db.scalars(deleted).all()))
-
-    def rows_of(self, user_ids: Sequence[str], direct: Iterable[Channel]) -> Iterable[PersonRows]:
-        """Return a person's steps."""
-        return [PersonRows(HintStepRow, HintStepRow.user_id.in_(user_ids))]
 
     def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
         """Delete the steps of a workspace's people."""
