@@ -36,7 +36,7 @@ from core.storage.access import (
     is_staff,
 )
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
-from core.storage.privacy import Holder, Workspace, in_workspace
+from core.storage.privacy import ForgottenWorkspace, Holder, in_workspace
 
 _FRESH = 2.0
 """Seconds for which what was read is taken to hold, though another process may change it."""
@@ -175,7 +175,7 @@ class AccessStore(Holder):
                 found[course_id].append(tenant)
         return {course_id: sorted(tenants) for course_id, tenants in found.items()}
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete a workspace's grants, and that it was met.
 
         The operator's own stays known: no workspace that comes later may take its place.

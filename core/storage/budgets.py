@@ -25,7 +25,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.domain import now
 from core.storage.database import Base, insert_into, reading, write
-from core.storage.privacy import Channel, Holder, PersonRows, Work, Workspace, deleting, parts
+from core.storage.privacy import (
+    Channel,
+    ForgottenWorkspace,
+    Holder,
+    PersonRows,
+    Work,
+    deleting,
+    parts,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -331,7 +339,7 @@ class TokenBudgets(Holder):
         """Return what a person used, by day."""
         return [PersonRows(TokenUsageRow, _of_users(user_ids))]
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete how much a workspace's people used."""
         for users in parts(workspace.people):
             db.execute(delete(TokenUsageRow).where(_of_users(users)))

@@ -48,7 +48,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
+class ForgottenWorkspace:
     """A workspace, and who and what is known to have asked there."""
 
     platform: str
@@ -57,7 +57,7 @@ class Workspace:
     """Pseudonyms; each belongs to one workspace."""
     requests: frozenset[UUID] = frozenset()
 
-    def knowing(self, people: Iterable[str], requests: Iterable[UUID]) -> "Workspace":
+    def knowing(self, people: Iterable[str], requests: Iterable[UUID]) -> "ForgottenWorkspace":
         """Return it with further people and requests."""
         return replace(
             self, people=self.people.union(people), requests=self.requests.union(requests)
@@ -137,11 +137,11 @@ class Holder:
             if "user_id" in row.__table__.c
         ]
 
-    def known_of(self, db: Connection, workspace: Workspace) -> Workspace:
+    def known_of(self, db: Connection, workspace: ForgottenWorkspace) -> ForgottenWorkspace:
         """Return people and requests of a workspace that this store knows, for all to forget."""
         return workspace
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete what is kept of a workspace."""
         for row in self.TABLES:
             if "workspace" in row.__table__.c:
@@ -156,7 +156,7 @@ class Holder:
         return ()
 
 
-def in_workspace(row: Any, workspace: Workspace) -> ColumnElement[bool]:
+def in_workspace(row: Any, workspace: ForgottenWorkspace) -> ColumnElement[bool]:
     """Return the condition that a row names a workspace."""
     return and_(row.platform == workspace.platform, row.workspace == workspace.workspace)
 
@@ -331,9 +331,11 @@ class WorkspaceData:
         Raises:
             StoreError: when the database fails; then nothing was deleted.
         """
-        return await write(self._engine, partial(self._forget, Workspace(platform, workspace)))
+        return await write(
+            self._engine, partial(self._forget, ForgottenWorkspace(platform, workspace))
+        )
 
-    def _forget(self, workspace: Workspace, db: Connection) -> int:
+    def _forget(self, workspace: ForgottenWorkspace, db: Connection) -> int:
         for holder in self._holders:
             workspace = holder.known_of(db, workspace)
         for holder in reversed(self._holders):

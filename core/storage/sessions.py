@@ -53,9 +53,9 @@ from core.storage.database import (
     write,
 )
 from core.storage.privacy import (
+    ForgottenWorkspace,
     Holder,
     Work,
-    Workspace,
     batch_of,
     deleting,
     executing,
@@ -407,7 +407,7 @@ class SessionStore(Holder):
         blank = blank.values(user_id=FORGOTTEN_USER, details={})
         await write(self._engine, lambda db: db.execute(blank).rowcount)
 
-    def known_of(self, db: Connection, workspace: Workspace) -> Workspace:
+    def known_of(self, db: Connection, workspace: ForgottenWorkspace) -> ForgottenWorkspace:
         """Return a workspace with who opened conversations there, and who asked in them."""
         sessions = db.execute(
             select(SessionRow.session_id, SessionRow.user_id).where(_talked_in(workspace))
@@ -420,7 +420,7 @@ class SessionStore(Holder):
                 people.add(user_id)
         return workspace.knowing(people - {FORGOTTEN_USER}, requests)
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete a workspace's conversations, with their turns."""
         db.execute(delete(SessionRow).where(_talked_in(workspace)))
 
@@ -437,7 +437,7 @@ class SessionStore(Holder):
         yield executing(blank)
 
 
-def _talked_in(workspace: Workspace) -> ColumnElement[bool]:
+def _talked_in(workspace: ForgottenWorkspace) -> ColumnElement[bool]:
     """Return the condition that a conversation stands in a workspace."""
     details = SessionRow.details
     return and_(
@@ -639,7 +639,7 @@ class Feedback(Holder):
         gone = delete(VoteRow).where(VoteRow.user_id == user_id).returning(VoteRow.request_id)
         return await write(self._engine, lambda db: len(db.scalars(gone).all()))
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete what was said of a workspace's answers, by any user."""
         for part in parts(workspace.requests):
             db.execute(delete(VoteRow).where(VoteRow.request_id.in_(part)))

@@ -19,7 +19,7 @@ from core.domain.i18n import Message
 from core.providers.embeddings.base import Embedder
 from core.retrieval.retrieval import Retrieval
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
-from core.storage.privacy import Holder, Work, Workspace, deleting, parts
+from core.storage.privacy import ForgottenWorkspace, Holder, Work, deleting, parts
 from core.storage.sessions import SessionStore
 from core.teaching.policy import AnswerPolicy, Assignment
 
@@ -297,7 +297,7 @@ class HintSteps(Holder):
         deleted = gone.returning(HintStepRow.request_id)
         return await write(self._engine, lambda db: len(db.scalars(deleted).all()))
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete the steps of a workspace's people."""
         for users in parts(workspace.people):
             db.execute(delete(HintStepRow).where(HintStepRow.user_id.in_(users)))

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.domain import EXPLAIN_QUOTE, now
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
-from core.storage.privacy import Holder, Work, Workspace, deleting
+from core.storage.privacy import ForgottenWorkspace, Holder, Work, deleting
 from core.storage.sessions import SessionRow, TurnRow, VoteRow
 from core.teaching.help_requests import HelpRequestRow
 from core.teaching.radar_activity import OTHER, AskedWording, Ending, Event, Group, SectionActivity
@@ -102,7 +102,7 @@ class RadarStore(Holder):
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete a workspace's reports, and which of its channels get them."""
         super().forget_workspace(db, workspace)
         tenant = f"{workspace.platform}:{workspace.workspace}"

@@ -39,10 +39,10 @@ from core.storage.inbox.rows import (
 from core.storage.privacy import (
     BRIEFLY,
     Channel,
+    ForgottenWorkspace,
     Holder,
     PersonRows,
     Work,
-    Workspace,
     batch_of,
     deleting,
     executing,
@@ -240,14 +240,14 @@ class InboxHoldings(Holder):
         channels = sorted({(one.platform, one.channel) for one in direct})
         yield PersonRows(CursorRow, tuple_(CursorRow.platform, CursorRow.channel).in_(channels))
 
-    def known_of(self, db: Connection, workspace: Workspace) -> Workspace:
+    def known_of(self, db: Connection, workspace: ForgottenWorkspace) -> ForgottenWorkspace:
         """Return a workspace with who asked there, and what."""
         query = select(InboxRow.user_id, InboxRow.request_id)
         asked = db.execute(query.where(in_workspace(InboxRow, workspace))).all()
         people = {user_id for user_id, _ in asked} - {FORGOTTEN_USER}
         return workspace.knowing(people, (request_id for _, request_id in asked))
 
-    def forget_workspace(self, db: Connection, workspace: Workspace) -> None:
+    def forget_workspace(self, db: Connection, workspace: ForgottenWorkspace) -> None:
         """Delete a workspace's events, how much its people asked, and how far it was read.
 
         The cursors of channels that other workspaces see as well stay.
@@ -285,7 +285,10 @@ class InboxHoldings(Holder):
 
 def _forget_direct(db: Connection, direct: Channel) -> None:
     row, channel = InboxRow, direct.channel
-    here = (in_workspace(row, Workspace(direct.platform, direct.workspace)), row.channel == channel)
+    here = (
+        in_workspace(row, ForgottenWorkspace(direct.platform, direct.workspace)),
+        row.channel == channel,
+    )
     blank = {"channel": "", "lane": row.key, "thread": None, "asked_in": None}
     db.execute(update(row).where(*here).values(**blank))
     subject = channel_subject(direct.platform, direct.workspace, channel)
