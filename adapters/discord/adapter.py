@@ -40,6 +40,7 @@ from adapters.discord.commands import (
 from adapters.discord.course_commands import CourseCommands, shortened
 from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, patiently
 from adapters.discord.inbound import (
+    DIRECT,
     PLATFORM,
     heard_command,
     heard_message,
@@ -193,12 +194,14 @@ class MessageIntake:
         message = read_message(data, guild)
         await self._intake.begin(message.channel_id, lambda: self._redone(message))
 
-    async def deleted(self, channel_id: int, message_id: int, position: int) -> None:
+    async def deleted(
+        self, guild: int | None, channel_id: int, message_id: int, position: int
+    ) -> None:
         """Have a deleted question and its answer forgotten; `position`: as `Arrival.position`."""
         unheard = DeletedEvent(
             key=message_key(self._me().id, message_id),
             platform=PLATFORM,
-            workspace="",
+            workspace=DIRECT if guild is None else str(guild),
             sent_at=discord.utils.snowflake_time(message_id),
         )
         await self._intake.begin(channel_id, lambda: self._desk.deleted(unheard, position))
@@ -466,9 +469,9 @@ class DiscordAdapter:
         """Have an edited question answered again; a preview that Discord adds is no edit."""
         await self._messages.edited(data, surroundings.guild_of(self._client, data))
 
-    async def deleted(self, channel_id: int, message_id: int) -> None:
+    async def deleted(self, guild: int | None, channel_id: int, message_id: int) -> None:
         """Have a deleted question and its answer forgotten."""
-        await self._messages.deleted(channel_id, message_id, self._position_now())
+        await self._messages.deleted(guild, channel_id, message_id, self._position_now())
 
     async def reacted(self, data: Json) -> None:
         """Have a question answered whose offer a user takes up."""
@@ -566,8 +569,8 @@ class DiscordAdapter:
     async def changed(self, change: Change) -> None:
         """Take in what became of a message meanwhile."""
         match change:
-            case Deleted(channel, message):
-                await self.deleted(channel, message)
+            case Deleted(guild, channel, message):
+                await self.deleted(guild, channel, message)
             case GoneChannel(channel):
                 await self.gone(channel)
             case Edited(guild, data):

@@ -57,6 +57,7 @@ class AskedQuestions(Protocol):
 class Deleted:
     """A question whose message is gone."""
 
+    guild: int | None
     channel: int
     message: int
 
@@ -133,7 +134,7 @@ async def _messages(
     workspace = questions[0].workspace
     guild = int(workspace) if workspace.isdecimal() else None
     return [
-        Edited(guild, there[number]) if number in there else Deleted(channel, number)
+        Edited(guild, there[number]) if number in there else Deleted(guild, channel, number)
         for number in found
     ]
 

@@ -54,8 +54,8 @@ class Listener(Protocol):
         """A message was changed; `data` is what Discord sent of it, which may be a part."""
         ...
 
-    async def deleted(self, channel_id: int, message_id: int) -> None:
-        """A message is gone."""
+    async def deleted(self, guild: int | None, channel_id: int, message_id: int) -> None:
+        """A message is gone; `guild`: None in direct messages."""
         ...
 
     async def reacted(self, data: Json) -> None:
@@ -180,15 +180,15 @@ class Client(commands.AutoShardedBot):
     async def on_raw_deletion(self, data: Json) -> None:
         """Hand a deletion on."""
         with self.unreadable.contained("MESSAGE_DELETE", mapping(data).get("id")):
-            channel = needed_id(mapping(data), "channel_id")
-            await self._listener.deleted(channel, needed_id(mapping(data), "id"))
+            channel, guild = needed_id(mapping(data), "channel_id"), _guild(data)
+            await self._listener.deleted(guild, channel, needed_id(mapping(data), "id"))
 
     async def on_raw_bulk_deletion(self, data: Json) -> None:
         """Hand the deletion of many on, of those whose ids can be read."""
         with self.unreadable.contained("MESSAGE_DELETE_BULK", mapping(data).get("channel_id")):
-            channel = needed_id(mapping(data), "channel_id")
+            channel, guild = needed_id(mapping(data), "channel_id"), _guild(data)
             for message in filter(None, map(snowflake, mapping(data)["ids"])):
-                await self._listener.deleted(channel, message)
+                await self._listener.deleted(guild, channel, message)
 
     async def on_raw_reaction(self, data: Json) -> None:
         """Hand a reaction on."""
@@ -288,3 +288,7 @@ def _intents(*, message_content: bool) -> discord.Intents:
     intents.dm_reactions = True
     intents.message_content = message_content
     return intents
+
+
+def _guild(data: Json) -> int | None:
+    return snowflake(mapping(data).get("guild_id"))

@@ -271,7 +271,7 @@ async def test_a_deleted_question_loses_its_turn_and_its_answer(house: House) ->
 
 
 async def test_a_question_deleted_before_it_was_heard_is_not_answered(house: House) -> None:
-    gone = DeletedEvent(key=event(1).key, platform="test", workspace="", sent_at=now())
+    gone = DeletedEvent(key=event(1).key, platform="test", workspace="w", sent_at=now())
     async with house.open():
         assert await house.inbox.tombstone(gone)
         await house.accept(event(1))

@@ -171,7 +171,6 @@ class DeletedEvent:
     """The key that its event would have."""
     platform: str
     workspace: str
-    """Empty where the platform does not say."""
     sent_at: datetime
 
 

@@ -64,10 +64,15 @@ OWNERS: Mapping[str, str] = {
     "votes": _REQUEST,
 }
 """The tenant of a row of each table, in SQL; NULL: it is nobody's."""
-_EVERY = "*"
-"""Stands for all channels of a platform where it is kept how far these were read."""
+_NOT_OF_ONE = frozenset({"*", ""})
+"""Stand for all direct messages where it is kept how far these were read, and for one of them
+where nothing is kept of a deleted message but its key."""
 OF_THE_PROCESS = frozenset({"cached_vectors", "closed_windows", "leases"})
 """Tables in which a running process keeps house, whatever anybody does."""
+
+LEASED = {"queue_cards": frozenset({"claimed_until"})}
+"""Columns in which a running process says that it sees to a row, again and again while it must not
+show a course any more, whatever anybody does."""
 
 Key = tuple[str, int]
 """A table and the number of one of its rows."""
@@ -143,7 +148,7 @@ class Stored:
             )
             for number, whose in db.execute(query, (json.dumps(wanted),)):
                 _, is_direct, channel = (whose or "").partition(":@me")
-                if channel == _EVERY:
+                if is_direct and channel in _NOT_OF_ONE:
                     found[table, number] = self._own
                 elif is_direct:
                     if channel not in self._channels:  # it was opened since
@@ -155,12 +160,14 @@ class Stored:
 
 
 def _read(db: sqlite3.Connection) -> Rows:
-    """Return all rows."""
-    return {
-        (table, number): tuple(values)
-        for table in OWNERS
-        for number, *values in db.execute(f"SELECT t.rowid, t.* FROM {table} t")
-    }
+    """Return all rows, without what changes by itself."""
+    found: Rows = {}
+    for table in OWNERS:
+        rows = db.execute(f"SELECT t.rowid, t.* FROM {table} t")
+        names = [column for column, *_ in rows.description][1:]
+        kept = [n for n, name in enumerate(names, 1) if name not in LEASED.get(table, ())]
+        found |= {(table, row[0]): tuple(row[n] for n in kept) for row in rows}
+    return found
 
 
 def _differing(was: tuple[Any, ...] | None, now: tuple[Any, ...] | None) -> str:

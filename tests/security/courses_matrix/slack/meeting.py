@@ -51,8 +51,8 @@ class Meeting(Using):
             asked = self.witness.mark()
             await self.world.say(lane.user, self.world.dm(lane.user), FIRST)
             await self.house.incoming(lane, asked, quiet=quiet)
-        elif quiet or lane.is_refused:
-            await self.house.barrier()
+        elif quiet or lane.is_refused or not self.waits_for_words:
+            await self.house.barrier()  # settings told once more leave it with no course, at times
         else:
             await self._something(lane, mark)
         self.world.agents.look(lane.user, None)
