@@ -4,6 +4,7 @@ import math
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,12 +48,7 @@ class Pandoc:
         command = [self.path, "--sandbox", "--verbose", "-f", name, "-t", "json"]
         whole = memoryview(text)
         said = await said_by(
-            limited(
-                [*command, "+RTS", f"-M{_HEAP_MEGABYTES}M", "-RTS"],
-                AS=_ADDRESS_SPACE_BYTES,
-                CPU=math.ceil(seconds),
-                FSIZE=0,
-            ),
+            _held([*command, "+RTS", f"-M{_HEAP_MEGABYTES}M", "-RTS"], seconds),
             (whole[start : start + (1 << 18)] for start in range(0, len(whole), 1 << 18)),
             seconds=_BUSY * seconds,
             most_bytes=_MOST_BYTES,
@@ -83,17 +79,22 @@ async def find_pandoc() -> Pandoc | None:
     """Return the pandoc of the wheel `pypandoc_binary`, else of the path; None: there is none."""
     for path in filter(None, (_wheel_program(), shutil.which("pandoc"))):
         named = await said_by(
-            [path, "--version"], (), seconds=_SECONDS_TO_SAY, most_bytes=1 << 16,
+            _held([path, "--version"], _SECONDS_TO_SAY), (), seconds=_SECONDS_TO_SAY, most_bytes=1 << 16,
             environment=_environment(),
         )  # fmt: skip
         listed = await said_by(
-            [path, "--list-input-formats"], (), seconds=_SECONDS_TO_SAY, most_bytes=1 << 16,
+            _held([path, "--list-input-formats"], _SECONDS_TO_SAY), (), seconds=_SECONDS_TO_SAY, most_bytes=1 << 16,
             environment=_environment(),
         )  # fmt: skip
         version = re.match(r"pandoc\S*\s+([\d.]+)", named.output.decode(errors="replace"))
         if version and listed.code == 0 and _number(version[1]) >= _number(OLDEST_PANDOC):
             return Pandoc(path, version[1], frozenset(listed.output.decode().split()))
     return None
+
+
+def _held(command: Sequence[str], seconds: float) -> Sequence[str]:
+    limits = {"AS": _ADDRESS_SPACE_BYTES, "CPU": math.ceil(seconds), "FSIZE": 0}
+    return limited(command, **limits)
 
 
 def _number(version: str) -> tuple[int, ...]:

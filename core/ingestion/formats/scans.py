@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from core.ingestion.sandbox.kernel import of_program
 from core.ingestion.sources.git_program import limited, said_by
 from core.ingestion.system_packages import how_to_install_tesseract
 
@@ -72,12 +73,7 @@ class Tesseract:
         """
         command = (self.path, "stdin", "stdout", "-l", language, "--dpi", str(picture.dpi))
         code, said = await _said_by(
-            limited(
-                [*command, "-c", "tessedit_create_hocr=1"],
-                AS=_MEMORY_BYTES,
-                CPU=_PROCESSOR_SECONDS,
-                FSIZE=0,
-            ),
+            _held([*command, "-c", "tessedit_create_hocr=1"]),
             (b"P5 %d %d 255\n" % (picture.width, picture.height), picture.pixels),
             _SECONDS,
         )
@@ -89,8 +85,8 @@ async def find_tesseract() -> Tesseract | None:
     path = shutil.which("tesseract")
     if path is None:
         return None
-    _, named = await _said_by([path, "--version"], (), _SECONDS_TO_SAY)
-    code, listed = await _said_by([path, "--list-langs"], (), _SECONDS_TO_SAY)
+    _, named = await _said_by(_held([path, "--version"]), (), _SECONDS_TO_SAY)
+    code, listed = await _said_by(_held([path, "--list-langs"]), (), _SECONDS_TO_SAY)
     version = re.search(r"tesseract v?(\d[\w.-]*)", named.decode(errors="replace"))
     if version is None or code != 0:
         return None
@@ -109,6 +105,18 @@ async def _said_by(
         command, given, seconds=seconds, most_bytes=_MOST_BYTES, environment=_environment()
     )
     return (-1 if said.code is None else said.code), said.output
+
+
+def _held(command: Sequence[str]) -> Sequence[str]:
+    """Return the command that runs tesseract under limits, with its data for all it may read."""
+    data = filter(None, [os.environ.get("TESSDATA_PREFIX")])
+    return limited(
+        command,
+        of_program(command[0], more=data),
+        AS=_MEMORY_BYTES,
+        CPU=_PROCESSOR_SECONDS,
+        FSIZE=0,
+    )
 
 
 def _environment() -> dict[str, str]:

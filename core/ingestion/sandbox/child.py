@@ -5,18 +5,22 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import core
 from core.domain.errors import ProgramMissing, UnsupportedDocument
 from core.ingestion.formats.scans import PagePicture, Scans
+from core.ingestion.sandbox import kernel
 from core.ingestion.sandbox.messages import (
     ParseJob,
     conversion_frames,
     document_frames,
     drawing_frame,
+    include_frame,
     picture_frames,
+    read_included,
     read_job,
     read_text,
     read_tree,
@@ -26,7 +30,6 @@ from core.ingestion.sandbox.messages import (
 
 ADDRESS_SPACE_BYTES = 1 << 30
 RETIRE_BYTES = 300_000_000
-_STATISTICS = "/proc/self/statm"
 _OPEN_FILES = 64
 _READS_OF_OS = frozenset({"os.listdir", "os.scandir", "os.walk", "os.add_dll_directory"})
 _REFUSED_FAMILIES = frozenset(
@@ -41,11 +44,14 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class AuditHook:
-    """Refuses network, processes, writing, and reading outside the allowed folders."""
+    """Refuses network, processes, writing, and reading but where Python finds its modules.
+
+    It is the first line, with the clearer error; what is written in machine code does not pass it,
+    and the kernel holds that.
+    """
 
     def __init__(self) -> None:
-        """Allow reading where Python finds its modules; `include_root` is allowed as well."""
-        self.include_root: Path | None = None
+        """Allow reading where Python finds its modules."""
         self._may_load = False
         # An editable install finds our own package without its folder standing in sys.path.
         folders = {*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix, *core.__path__}
@@ -79,13 +85,12 @@ class AuditHook:
             return
         if flags & _WRITES or set(mode or "") & set("wax+"):
             raise PermissionError("writing is not allowed while a document is parsed")
-        if path != _STATISTICS and not self._may_read(os.fsdecode(path)):
-            raise PermissionError("a file outside the course is not read")
+        if not self._may_read(os.fsdecode(path)):
+            raise PermissionError("no file of this machine is read")
 
     def _may_read(self, path: str) -> bool:
         real = Path(os.path.realpath(path))
-        roots = (*self._import_roots, *filter(None, [self.include_root]))
-        return any(is_below(real, root) for root in roots)
+        return any(is_below(real, root) for root in self._import_roots)
 
 
 def is_below(real: Path, root: Path) -> bool:
@@ -101,6 +106,7 @@ def limit_resources() -> None:
         import resource
     except ImportError:
         return
+    _memory_bytes(0)  # what it is read from is open from now on
     _lower(resource.RLIMIT_FSIZE, 0)
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
@@ -139,25 +145,32 @@ def _at_most(value: int, hard: int) -> int:
 
 def _memory_bytes(field: int) -> int:
     """Return the size (field 0) or the resident part (1) of this process; 0 if unknown."""
-    try:
-        statistics = Path(_STATISTICS).read_text().split()
-    except OSError:
+    statistics = _statistics()
+    if statistics is None:
         return 0
-    return int(statistics[field]) * os.sysconf("SC_PAGE_SIZE")
+    return int(os.pread(statistics, 200, 0).split()[field]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@cache
+def _statistics() -> int | None:
+    """Return the open file of this process's sizes; it is opened before that is refused."""
+    try:
+        return os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return None
 
 
 def main() -> None:
     """Answer jobs from standard input on standard output."""
     jobs, answers = _private_streams()
+    limit_resources()
+    held = hold()
     hook = AuditHook()
     hook.install()
-    limit_resources()
-    _send(answers, [ready_frame()])
+    _send(answers, [ready_frame(held)])
     while received := read_job(jobs):
         job, seconds = received
         grant_processor_seconds(seconds)
-        root = Path(os.path.realpath(job.include_root)) if job.include_root else None
-        hook.include_root = root
         scans = _scans(job, seconds, jobs, answers, hook)
 
         def convert(name: str, text: bytes, seconds: float = seconds) -> bytes:
@@ -166,7 +179,18 @@ def main() -> None:
             grant_processor_seconds(seconds)
             return tree
 
-        _send(answers, _answer(job, _include_reader(root, job), scans, convert))
+        def read_include(path: str) -> str | None:
+            _send(answers, [include_frame(path)])
+            return read_included(jobs)
+
+        _send(answers, _answer(job, read_include, scans, convert))
+
+
+def hold() -> kernel.Held:
+    """Have the kernel hold this process for good, and return what it does."""
+    read = kernel.python_folders(core.__path__)
+    kernel.confine(kernel.Confinement(read=read, is_alone=True))
+    return kernel.tried()
 
 
 def _scans(
@@ -187,15 +211,6 @@ def _scans(
             yield
 
     return Scans(read, job.most_scans, job.missing, loading)
-
-
-def _include_reader(root: Path | None, job: ParseJob) -> Callable[[str], str | None]:
-    """Return what reads the files that the job's page includes, never from outside `root`."""
-    if root is None:
-        return lambda path: None
-    from core.ingestion.sites.site import include_reader
-
-    return include_reader(root, job.name, job.include_folders, job.dialect)
 
 
 def _answer(

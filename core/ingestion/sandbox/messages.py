@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.domain.errors import ProgramMissing, UnsupportedDocument
@@ -18,6 +17,7 @@ from core.ingestion.document import (
 )
 from core.ingestion.formats import registry
 from core.ingestion.formats.scans import MOST_PIXELS, PagePicture
+from core.ingestion.sandbox.kernel import Held
 
 LENGTH_BYTES = 4
 """A frame is its length, four bytes, most significant first, then that many bytes."""
@@ -50,14 +50,12 @@ class ParseJob:
 
     data: bytes
     name: str
-    """Its path below `include_root`, or any name; the suffix tells its format."""
+    """Its path in the course, or any name; the suffix tells its format."""
     media_type: str | None = None
     dialect: str = "markdown"
     """Which Markdown it is written in; other formats ignore it."""
-    include_root: Path | None = None
-    """The folder from which its pages may include files; none allows no includes."""
-    include_folders: tuple[str, ...] = ()
-    """Folders in `include_root`, besides the page's own, where included files are looked for."""
+    read_include: Callable[[str], str | None] | None = None
+    """Gives the text of a file that the page includes, on this side; none: it includes none."""
     most_scans: int = 0
     """How many pages without text the child may ask to have recognised."""
     missing: str = ""
@@ -86,6 +84,13 @@ class ToConvert:
 
 
 @dataclass(frozen=True, slots=True)
+class ToInclude:
+    """The child asks for the text of a file that its page includes."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """The child is about to draw a page, and then asks for the text on it."""
 
@@ -109,13 +114,15 @@ class PictureHead:
         return PagePicture(self.width, self.height, self.dpi, pixels)
 
 
+Said = Finished | Drawing | PictureHead | ToConvert | ToInclude
+
+
 def job_parts(job: ParseJob, seconds: float) -> Iterator[bytes | memoryview]:
     """Yield a job as the child reads it: what is known of the document, then its bytes.
 
     The bytes come in small parts, so that a pipe's buffer never holds them all again.
     """
-    root = str(job.include_root.absolute()) if job.include_root else None
-    yield _frame({**_description(job), "include_root": root, "seconds": seconds})
+    yield _frame({**_description(job), "seconds": seconds})
     yield len(job.data).to_bytes(LENGTH_BYTES, "big")
     whole = memoryview(job.data)
     for start in range(0, len(whole), _PART_BYTES):
@@ -128,10 +135,26 @@ def read_job(stream: BinaryIO) -> tuple[ParseJob, float] | None:
         return None
     fields = json.loads(stream.read(int.from_bytes(length, "big")))
     seconds = fields.pop("seconds")
-    root = fields.pop("include_root")
-    fields["include_folders"] = tuple(fields["include_folders"])
     data = stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
-    return ParseJob(data, **fields, include_root=Path(root) if root else None), seconds
+    return ParseJob(data, **fields), seconds
+
+
+def include_frame(path: str) -> bytes:
+    """Return what the child says when it needs the text of a file that its page includes."""
+    return _frame({"include": path[:_MAX_SHORT_TEXT]})
+
+
+def included_parts(text: str | None) -> tuple[bytes, bytes]:
+    """Return the text of such a file, or that there is none, as the child reads it."""
+    body = json.dumps(text).encode()
+    return len(body).to_bytes(LENGTH_BYTES, "big"), body
+
+
+def read_included(stream: BinaryIO) -> str | None:
+    """Return the text of the file that was asked for."""
+    body = stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
+    text: str | None = json.loads(body)
+    return text
 
 
 def drawing_frame() -> bytes:
@@ -194,9 +217,21 @@ def read_tree(stream: BinaryIO) -> bytes:
     return stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
 
 
-def ready_frame() -> bytes:
-    """Return what the child says when it is about to read its first job."""
-    return _frame({"ready": True})
+def ready_frame(held: Held) -> bytes:
+    """Return what the child says when it is about to read its first job: how it is held."""
+    return _frame(held._asdict())
+
+
+def read_ready(body: bytes) -> Held:
+    """Return how the child is held; nobody else's text has reached it yet.
+
+    Raises:
+        InvalidMessage: when it does not say so.
+    """
+    try:
+        return Held(**json.loads(body))
+    except (ValueError, TypeError) as error:
+        raise InvalidMessage("the child does not say how it is held") from error
 
 
 def document_frames(document: ParsedDocument, *, retire: bool) -> Iterator[bytes]:
@@ -262,7 +297,7 @@ class Answer:
         self._places = frozenset(place for each in registry.FORMATS for place in each.places)
         self._characters = 0
 
-    def take(self, body: bytes) -> Finished | Drawing | PictureHead | ToConvert | None:
+    def take(self, body: bytes) -> Said | None:
         """Return the end of the answer, or what is asked before it; none for a part of it.
 
         Raises:
@@ -274,7 +309,7 @@ class Answer:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise InvalidMessage(f"{type(error).__name__} in a frame") from error
 
-    def _take(self, fields: dict[str, Any]) -> Finished | Drawing | PictureHead | ToConvert | None:
+    def _take(self, fields: dict[str, Any]) -> Said | None:
         if "kind" in fields:
             _check(self._places.issuperset(fields["locator"]))
             self._add(_block(fields))
@@ -288,6 +323,8 @@ class Answer:
             most = _MOST_CONVERTED // _CONVERTED_A_FRAME + 1
             _check(type(frames) is int and 0 < frames <= most)
             return ToConvert(_checked_text(fields["convert"]), frames)
+        if "include" in fields:
+            return ToInclude(_checked_text(fields["include"]))
         if "drawing" in fields:
             return Drawing()
         if "picture" in fields:
@@ -337,7 +374,7 @@ def _short(text: str) -> str:
 
 
 def _description(job: ParseJob) -> dict[str, Any]:
-    names = ("name", "media_type", "dialect", "include_folders", "most_scans", "missing")
+    names = ("name", "media_type", "dialect", "most_scans", "missing")
     return {name: getattr(job, name) for name in names}
 
 

@@ -15,6 +15,7 @@ from core.domain.errors import ProgramMissing, ServiceError, UnsupportedDocument
 from core.ingestion.document import ParsedDocument
 from core.ingestion.formats.pandoc_program import Pandoc, find_pandoc, readers
 from core.ingestion.formats.scans import PagePicture, Recognition
+from core.ingestion.sandbox.kernel import Held
 from core.ingestion.sandbox.messages import (
     LENGTH_BYTES,
     MAX_FRAME_BYTES,
@@ -25,7 +26,10 @@ from core.ingestion.sandbox.messages import (
     ParseJob,
     PictureHead,
     ToConvert,
+    ToInclude,
+    included_parts,
     job_parts,
+    read_ready,
     text_parts,
     tree_parts,
 )
@@ -48,6 +52,8 @@ class ParserProcess:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self.held = Held()
+        """What the kernel refuses it, as it tried at its start."""
         self._stdin, self._stdout = _piped(process.stdin), _piped(process.stdout)
         self.last_words = b""
         """The end of what the child wrote to standard error."""
@@ -77,7 +83,7 @@ class ParserProcess:
         ready = False
         try:
             async with asyncio.timeout(_START_SECONDS):
-                await child._frame()
+                child.held = read_ready(await child._frame())
             ready = True
         except (TimeoutError, asyncio.IncompleteReadError, InvalidMessage) as error:
             raise ServiceError("the parsing process does not come up") from error
@@ -123,6 +129,10 @@ class ParserProcess:
                     text = await recognise(picture)
                     limit.reschedule(clock() + seconds)
                     await self._write(text_parts(text))
+                elif isinstance(said, ToInclude):
+                    read = job.read_include
+                    text = None if read is None else await asyncio.to_thread(read, said.path)
+                    await self._write(included_parts(text))
                 elif isinstance(said, ToConvert):
                     if is_converted:
                         raise InvalidMessage("a text is converted twice")
@@ -178,6 +188,17 @@ async def _converted(convert: Convert, name: str, text: bytes) -> bytes | Unsupp
         return error
 
 
+async def held_here() -> Held:
+    """Return what the kernel of this machine refuses a process that reads documents, by a try.
+
+    Raises:
+        ServiceError: when no such process can be started.
+    """
+    child = await ParserProcess.start()
+    await child.stop()
+    return child.held
+
+
 def _piped(stream: Stream | None) -> Stream:
     assert stream is not None
     return stream
@@ -202,8 +223,9 @@ class Sandbox:
 
     The child has at most 1 GiB of memory beyond its start, as much processor and wall-clock
     time as `seconds` for each document, may write nothing, reach no network, start no process
-    and read only Python's modules and the course's own folder (see `confinement`). Windows
-    has the wall clock and the audit hook alone.
+    and read only Python's modules: the kernel holds it where it can (see `kernel`), and Python's
+    audit hook before. The text of a file that a page includes is given to it from here. macOS has
+    no such kernel, and Windows the wall clock and the audit hook alone.
 
         async with Sandbox() as sandbox:
             document = await sandbox.parse(ParseJob(data, "chapter.pdf"))
@@ -227,6 +249,7 @@ class Sandbox:
         self._finding = finding
         self._pandoc: Pandoc | None = None
         self._has_looked = False
+        self._has_told = False
         self._turn = asyncio.Lock()
         self._child: ParserProcess | None = None
         self._bytes_left = 0
@@ -293,8 +316,20 @@ class Sandbox:
         if self._child is None:
             self._child = await ParserProcess.start()
             self._bytes_left = _BYTES_A_CHILD
+            self._tell_what_is_not_held(self._child.held)
         self._bytes_left -= size
         return self._child
+
+    def _tell_what_is_not_held(self, held: Held) -> None:
+        """Log once what Python alone holds, where the kernel does not."""
+        if not self._has_told and not all(held):
+            lacking = ", ".join(name for name, holds in held._asdict().items() if not holds)
+            logger.warning(
+                "the kernel does not hold the process that reads documents (%s): "
+                "Python's own checks do; see docs/security.md",
+                lacking,
+            )
+        self._has_told = True
 
     async def _stop(self) -> None:
         """End the child, if there is one."""

@@ -14,6 +14,7 @@ import yaml
 
 from core.ingestion.formats.decoding import decode_text
 from core.ingestion.formats.includes import MarkdownFlavour
+from core.ingestion.sandbox.child import is_below
 
 _MAX_BYTES = 1_000_000
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.)]+\s*(?=[^-_.\s])")
@@ -46,6 +47,8 @@ def include_reader(
 ) -> Callable[[str], str | None]:
     """Return what gives the text of a file that `page` includes, never from outside `folder`.
 
+    Hidden files are no part of a course: `.env` and `.git` may hold what nobody wrote for it.
+
     Args:
         folder: the site's.
         page: the page's path in it.
@@ -59,10 +62,16 @@ def include_reader(
 
     def read(path: str) -> str | None:
         if path.startswith("@site/"):
-            return read_inside(folder, path.removeprefix("@site/"))
+            return read_visible(path.removeprefix("@site/"))
         relative = path.lstrip("/")
-        texts = (read_inside(folder, f"{root}/{relative}") for root in roots)
+        texts = (read_visible(f"{root}/{relative}") for root in roots)
         return next((text for text in texts if text is not None), None)
+
+    def read_visible(path: str) -> str | None:
+        found = file_inside(folder, path)
+        if found is None or not is_below(found, folder.resolve()):
+            return None
+        return read_inside(folder, path)
 
     return read
 

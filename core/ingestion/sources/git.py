@@ -377,6 +377,7 @@ class Repositories:
             f"+{tip.ref}:refs/glossator/tip",
             repository=repository,
             protocol=target.url.scheme,
+            port=target.port,
             settings=pinned(target.host, target.port, [*map(_bracketed, addresses)]),
         )
         tree = "refs/glossator/tip^{tree}"

@@ -14,31 +14,26 @@ from pathlib import Path
 from typing import IO
 
 from core.domain.errors import ServiceError, SourceUnavailable, UnsupportedDocument
+from core.ingestion.sandbox.kernel import Confinement, launcher, of_program
 from core.ingestion.system_packages import how_to_install_git
 
 _MOST_ERRORS = 1 << 16
-_LIMITED = """
-import os, resource, sys
-for kind, value in (limit.split("=") for limit in sys.argv[1].split(",")):
-    most = resource.getrlimit(getattr(resource, "RLIMIT_" + kind))[1]
-    value = int(value) if most < 0 else min(int(value), most)
-    if kind != "AS" or sys.platform == "linux":
-        resource.setrlimit(getattr(resource, "RLIMIT_" + kind), (value, value))
-os.execv(sys.argv[2], sys.argv[2:])
-"""
 
 
-def limited(command: Sequence[str], **limits: int) -> Sequence[str]:
-    """Return the command that runs `command` under limits; Windows has none.
+def limited(
+    command: Sequence[str], allowed: Confinement | None = None, **limits: int
+) -> Sequence[str]:
+    """Return the command that runs `command` confined and under limits; Windows has neither.
 
     Args:
+        allowed: what the program may do; None: as little as `of_program` says.
         limits: by the names that `setrlimit` has for them: `AS` in bytes, `FSIZE` in bytes of a
             file that is written, `CPU` in seconds. No core is ever dumped.
     """
     if sys.platform == "win32":
         return command
-    named = ",".join(f"{kind}={value}" for kind, value in {**limits, "CORE": 0}.items())
-    return (sys.executable, "-I", "-S", "-c", _LIMITED, named, *command)
+    held = allowed or of_program(command[0])
+    return (*launcher(held, [*limits.items(), ("CORE", 0)]), *command)
 
 
 def end(process: asyncio.subprocess.Process) -> None:
@@ -127,7 +122,10 @@ async def _last_words(stderr: asyncio.StreamReader) -> bytes:
 
 LEAST_VERSION = (2, 37)
 """Older ones cannot be bound to an address that was checked."""
+_ASKED_OF_GIT = ("--version", "--exec-path")
 _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_CERTIFICATES_IN = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+_CERTIFICATES = ("/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/crypto-policies")
 _MEMORY_BYTES = 2 << 30
 _LOOKED_EVERY = 0.2
 """Seconds between two looks at what a fetch has brought."""
@@ -163,6 +161,8 @@ class GitProgram:
 
     path: str
     version: str
+    helpers: str
+    """The folder of the programs that it starts, one for each of its commands and protocols."""
     max_bytes: int
     """Of a repository, as it is sent and as it lies on the disk."""
     seconds: float = 300.0
@@ -174,12 +174,14 @@ class GitProgram:
         *arguments: str,
         repository: Path,
         protocol: str = "none",
+        port: int = 0,
         settings: Mapping[str, str] = _SETTINGS,
     ) -> Path:
         """Run a command on a bare repository and return the file that has its output.
 
         Args:
             protocol: the only one that may reach another machine.
+            port: the only one that may be connected to; 0: none.
             settings: in place of those that hold for every command.
 
         Raises:
@@ -189,7 +191,7 @@ class GitProgram:
         out = repository / "glossator-output"
         with out.open("wb") as stdout, (repository / "glossator-errors").open("wb") as stderr:
             given = [*_as_options(settings), "--git-dir=.", command, *arguments]
-            async with self._started(given, repository, protocol, stdout, stderr) as process:
+            async with self._started(given, repository, protocol, port, stdout, stderr) as process:
                 await self._await(process, repository)
         if size_of(repository) > self.max_bytes:
             raise self._too_large()
@@ -211,7 +213,7 @@ class GitProgram:
         with names.open("rb") as stdin:
             arguments = [*_as_options(_SETTINGS), "--git-dir=.", "cat-file", "--batch"]
             async with self._started(
-                arguments, repository, "none", asyncio.subprocess.PIPE, stdin=stdin
+                arguments, repository, "none", 0, asyncio.subprocess.PIPE, stdin=stdin
             ) as process:
                 assert process.stdout is not None
                 with _in_time():
@@ -224,6 +226,7 @@ class GitProgram:
         arguments: Sequence[str],
         repository: Path,
         protocol: str,
+        port: int,
         stdout: IO[bytes] | int,
         stderr: IO[bytes] | int = asyncio.subprocess.DEVNULL,
         stdin: IO[bytes] | int = asyncio.subprocess.DEVNULL,
@@ -231,7 +234,12 @@ class GitProgram:
         """Start git, and end it with all that it started when the block ends."""
         try:
             process = await asyncio.create_subprocess_exec(
-                *limited([self.path, *arguments], AS=_MEMORY_BYTES, FSIZE=self.max_bytes),
+                *limited(
+                    [self.path, *arguments],
+                    self._confined(repository, port),
+                    AS=_MEMORY_BYTES,
+                    FSIZE=self.max_bytes,
+                ),
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
@@ -247,6 +255,16 @@ class GitProgram:
         finally:
             end(process)
             await process.wait()
+
+    def _confined(self, repository: Path, port: int) -> Confinement:
+        """Return what git may do: start its own programs, and read and write its repository."""
+        own = of_program(self.path, more=_CERTIFICATES if port else (), port=port)
+        named = [os.environ[name] for name in _CERTIFICATES_IN if name in os.environ and port]
+        return own._replace(
+            read=(*own.read, *named),
+            execute=(*own.execute, self.helpers),
+            write=(str(repository),),
+        )
 
     async def _await(self, process: asyncio.subprocess.Process, repository: Path) -> None:
         ended = asyncio.ensure_future(process.wait())
@@ -276,19 +294,20 @@ async def find_git(max_bytes: int) -> GitProgram:
     if path is None:
         raise _without("there is no git on this machine")
     try:
-        process = await asyncio.create_subprocess_exec(
-            path,
-            "--version",
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        said = (await process.communicate())[0].decode(errors="replace")
+        said, helpers = [await _said_of_itself(path, asked) for asked in _ASKED_OF_GIT]
     except OSError as error:
         raise _without("git cannot be started") from error
     found = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", said)
     if found is None or (int(found[1]), int(found[2])) < LEAST_VERSION:
         raise _without(f"its version is {found[0] if found else 'unknown'}")
-    return GitProgram(path, found[0], max_bytes)
+    return GitProgram(path, found[0], helpers.strip(), max_bytes)
+
+
+async def _said_of_itself(path: str, asked: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        path, asked, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    return (await process.communicate())[0].decode(errors="replace")
 
 
 def size_of(folder: Path) -> int:

@@ -37,7 +37,13 @@ from core.ingestion.sites.quarto_jupyter import (
     read_quarto,
     read_sphinx,
 )
-from core.ingestion.sites.site import is_folder_page, read_inside, readable, well_formed
+from core.ingestion.sites.site import (
+    include_reader,
+    is_folder_page,
+    read_inside,
+    readable,
+    well_formed,
+)
 from core.ingestion.sites.site_settings import MODULE_SEPARATOR, Site, SiteKind, SitePage
 
 if TYPE_CHECKING:
@@ -331,8 +337,9 @@ class _File:
                 self.data,
                 page.path,
                 dialect=page.dialect,
-                include_root=self.site.folder,
-                include_folders=self.site.include_roots,
+                read_include=include_reader(
+                    self.site.folder, page.path, self.site.include_roots, page.dialect
+                ),
             )
         )
 

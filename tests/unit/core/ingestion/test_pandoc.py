@@ -15,6 +15,7 @@ from core.ingestion.document import BlockKind, BlockRole, ParsedDocument
 from core.ingestion.formats.pandoc_program import Pandoc
 from core.ingestion.formats.registry import FORMATS
 from core.ingestion.sandbox.messages import ParseJob
+from core.ingestion.sites.site import include_reader
 from core.ingestion.sandbox.sandbox import Sandbox
 from core.ingestion.system_packages import how_to_install_pandoc, manager_of
 from tests.pandoc import needs_pandoc, no_pandoc, program
@@ -429,8 +430,9 @@ async def test_lists_without_end_end_in_time() -> None:
 async def test_no_file_beside_the_text_is_opened(tmp_path: Path, name: str) -> None:
     (tmp_path / "secret.txt").write_text("the secret")
     line = f"#+INCLUDE: {tmp_path}/secret.txt\n\ninclude::{tmp_path}/secret.txt[]\n\nWords."
+    reads = include_reader(tmp_path, name, (), "markdown")
     async with Sandbox() as sandbox:
-        document = await sandbox.parse(ParseJob(line.encode(), name, include_root=tmp_path))
+        document = await sandbox.parse(ParseJob(line.encode(), name, read_include=reads))
     assert "the secret" not in " ".join(texts(document))
     assert document.left_out
 

@@ -140,11 +140,22 @@ def test_what_draws_a_page_without_end_costs_only_the_pages_without_text(tmp_pat
 
 @pytest.mark.costly
 @without_windows
-def test_after_three_failures_in_a_row_no_further_page_is_tried(tmp_path: Path) -> None:
-    recognition = Recognition(program(tmp_path, ': > "$0.$$"; exit 1'), "eng", 10)
+def test_after_three_failures_in_a_row_no_further_page_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, real = list[Sequence[str]](), tesseract_module._said_by
+
+    async def counted(
+        command: Sequence[str], given: Sequence[bytes], seconds: float
+    ) -> tuple[int, bytes]:
+        started.append(command)
+        return await real(command, given, seconds)
+
+    monkeypatch.setattr(tesseract_module, "_said_by", counted)
+    recognition = Recognition(program(tmp_path, "exit 1"), "eng", 10)
     with pytest.raises(UnsupportedDocument, match="no text was recognised there"):
         parsed(scan_of(*[lines(f"Page {number}.") for number in range(5)], dpi=36), recognition)
-    assert len(list(tmp_path.glob("tesseract.*"))) == 3
+    assert len(started) == 3
 
 
 @without_windows
@@ -175,7 +186,8 @@ async def test_the_program_gets_a_bare_picture_and_none_of_our_secrets(
 @without_windows
 def test_the_program_may_write_no_file(tmp_path: Path) -> None:
     asyncio.run(program(tmp_path, 'echo text > "$0.txt"').read(PICTURE, "eng"))
-    assert (tmp_path / "tesseract.txt").read_text() == ""
+    made = tmp_path / "tesseract.txt"  # where the kernel has no Landlock, it is there, and empty
+    assert not made.exists() or made.read_text() == ""
 
 
 @pytest.mark.costly
