@@ -45,14 +45,17 @@ class Meeting(Using):
         return line
 
     async def _look(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
+        # Settings that are told once more leave a channel with no course, and a notice of this
+        # minute has said so.
+        quiet = quiet or not self.waits_for_words
         looked_at = self.others_room if what == "another's" else lane.channel
         await self.world.agents.look_at(lane.user, looked_at)
         if what:
             asked = self.witness.mark()
             await self.world.say(lane.user, self.world.dm(lane.user), FIRST)
             await self.house.incoming(lane, asked, quiet=quiet)
-        elif quiet or lane.is_refused or not self.waits_for_words:
-            await self.house.barrier()  # settings told once more leave it with no course, at times
+        elif quiet or lane.is_refused:
+            await self.house.barrier()
         else:
             await self._something(lane, mark)
         self.world.agents.look(lane.user, None)
@@ -63,4 +66,5 @@ class Meeting(Using):
         root = question.thread_ts or question.ts
         session = AgentSession(installation, question.channel, root)
         self.world.events.session_stopped(session, lane.user, [])
+        quiet = quiet or not self.waits_for_words
         await self.house.incoming(lane, mark, quiet=quiet)
