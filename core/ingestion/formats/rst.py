@@ -8,7 +8,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.core import publish_doctree
-from docutils.parsers.rst import directives, roles
+from docutils.parsers.rst import Parser, directives, roles, states
 
 from core.ingestion.document import (
     Block,
@@ -367,13 +367,66 @@ def parse_rst(text: str, *, read_include: Callable[[str], str | None]) -> Parsed
         "glossator_settings": values.program,
     }
     with _ours():
-        tree = publish_doctree(joined(lines), settings_overrides={**_SETTINGS, **ours})
+        tree = publish_doctree(
+            joined(lines),
+            parser=Parser(inliner=_Inliner()),
+            settings_overrides={**_SETTINGS, **ours},
+        )
     return document_of(
         None,
         list(rst_blocks(tree, lines, includes)),
         warnings=includes.warnings,
         left_out=includes.omissions,
     )
+
+
+class _End:
+    """Finds the end of a kind of markup, and looks no further where the rest of a text has none."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._pattern = pattern
+        self.without = 0
+        """So many characters at the end of the text that is parsed have none."""
+
+    def search(self, rest: str) -> re.Match[str] | None:
+        if len(rest) <= self.without:
+            return None
+        found = self._pattern.search(rest)
+        self.without = len(rest) if found is None else 0
+        return found
+
+
+class _Inliner(states.Inliner):
+    """Parses a paragraph in time that grows with its length.
+
+    docutils looks through the rest of a paragraph at each start of a markup that has no end.
+    """
+
+    _KINDS = (
+        *("emphasis", "strong", "literal", "target", "substitution_ref"),
+        "interpreted_or_phrase_ref",
+    )
+
+    def init_customizations(self, settings: Any) -> None:
+        super().init_customizations(settings)
+        self._ends = {name: _End(getattr(self.patterns, name)) for name in self._KINDS}
+        for name, end in self._ends.items():
+            setattr(self.patterns, name, end)
+
+    def parse(self, text: str, lineno: int, memo: Any, parent: nodes.Element) -> Any:
+        before = {name: end.without for name, end in self._ends.items()}
+        for end in self._ends.values():
+            end.without = 0
+        try:
+            return super().parse(text, lineno, memo, parent)
+        finally:
+            for name, end in self._ends.items():
+                end.without = before[name]
+
+
+for _name, _part in vars(states.Inliner).items():
+    if isinstance(_part, str) and not _name.startswith("__"):
+        setattr(_Inliner, _name, _part)  # docutils looks for parts of its patterns in the class
 
 
 def _from_settings(values: Values, text: str, name: str) -> list[SourceLine]:

@@ -5,6 +5,7 @@ import gc
 import json
 import re
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from io import BytesIO
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.domain.errors import UnsupportedDocument
+from core.ingestion.formats.registry import parse
 from core.ingestion.sandbox.messages import ParseJob
 from core.ingestion.sandbox.sandbox import Sandbox
 from tests.unit.core.ingestion.pdfs import lines, pdf
@@ -220,3 +222,50 @@ async def test_a_hostile_document_does_not_stop_the_event_loop() -> None:
         with pytest.raises(UnsupportedDocument):
             await parsing
     assert turns > 20, "a tenth of what there is time for"
+
+
+_MANY: dict[str, Callable[[int], str]] = {
+    "links.md": lambda n: "".join(f"[l{i}]: https://e.org/{i}\n" for i in range(n)) + "\n[l1]\n",
+    "uses.md": lambda n: (
+        "".join(f"[l{i}] " for i in range(n))
+        + "\n\n"
+        + "".join(f"[l{i}]: https://e.org/{i}\n" for i in range(n))
+    ),
+    "notes.md": lambda n: "".join(f"Word[^{i}].\n\n[^{i}]: Note.\n\n" for i in range(n)),
+    "brackets.md": lambda n: "a " + "[" * n,
+    "emphasis.md": lambda n: "*a _b " * n,
+    "pictures.md": lambda n: "![" * n + "](a)" * n,
+    "row.md": lambda n: "|a" * n + "|\n" + "|-" * n + "|\n" + "|b" * n + "|\n",
+    "targets.rst": lambda n: (
+        "".join(f".. _t{i}: https://e.org/{i}\n" for i in range(n)) + "\nWords t1_.\n"
+    ),
+    "names.rst": lambda n: ".. _a: https://e.org\n" * n + "\nWords a_.\n",
+    "stars.rst": lambda n: "*a " * 2 * n,
+    "ticks.rst": lambda n: "`a " * 2 * n,
+    "bars.rst": lambda n: "|a " * 2 * n,
+    "notes.rst": lambda n: "".join(f"W [{i}]_.\n\n.. [{i}] N.\n\n" for i in range(1, n)),
+    "labels.tex": lambda n: "".join(f"\\label{{a{i}}} \\ref{{a{i}}} w " for i in range(n)),
+    "row.html": lambda n: "<table><tr>" + "<td>a</td>" * n + "</tr></table>",
+}
+
+
+@pytest.mark.parametrize("name", _MANY)
+def test_four_times_as_much_takes_no_sixteen_times_as_long(name: str) -> None:
+    def seconds(count: int) -> float:
+        data, start = _MANY[name](count).encode(), time.process_time()
+        parse(data, name, None, dialect="markdown", read_include=lambda path: None)
+        return time.process_time() - start
+
+    few = 1_500
+    seconds(100)  # what is imported and built first
+    once, fourfold = min(seconds(few), seconds(few)), seconds(4 * few)
+    print(f"{name}: {few:,} in {once:.2f} s, {4 * few:,} in {fourfold:.2f} s")
+    assert fourfold < 9 * once + 0.2
+
+
+async def test_40_000_definitions_of_links_are_read_in_time() -> None:
+    start = time.monotonic()
+    async with Sandbox() as box:
+        document = await box.parse(ParseJob(_MANY["links.md"](40_000).encode(), "links.md"))
+    print(f"40,000 definitions: {time.monotonic() - start:.1f} s")
+    assert [block.text for block in document.blocks] == ["l1"]
