@@ -223,6 +223,27 @@ async def check_pandoc() -> Finding:
     return Finding("pandoc", said)
 
 
+async def check_sandbox() -> Finding:
+    """Return whether the kernel holds what reads documents; a warning where it does not."""
+    from core.ingestion.sandbox.sandbox import held_here
+
+    try:
+        held = await held_here()
+    except BotError as error:
+        return failed("sandbox", error)
+    if all(held):
+        return Finding(
+            "sandbox", "the kernel holds the files, network and calls of what reads files"
+        )
+    lacking = " and ".join(name for name, holds in held._asdict().items() if not holds)
+    return warning(
+        "sandbox",
+        f"the kernel does not hold the {lacking} of what reads files, Python's own checks do: "
+        "read files of people you trust, or run it on Linux 5.13 or later, where the container "
+        "allows Landlock and seccomp",
+    )
+
+
 async def _check_git(repositories: list[str]) -> Finding:
     """Check the git of this machine, whose absence fails only where a source needs it."""
     from core.ingestion.sources.git import parse_git_address
@@ -406,6 +427,7 @@ async def _findings(*, live: bool) -> AsyncIterator[Finding]:
     async for finding in check_scans(course_file, settings.ingest.max_recognised_pages):
         yield finding
     yield await check_pandoc()
+    yield await check_sandbox()
 
 
 def _kept(days: int) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import core
+from core.domain.errors import UnsupportedDocument
+from core.ingestion.sandbox import messages
 from core.ingestion.sandbox import sandbox as parser_process
 from core.ingestion.sandbox.kernel import Confinement, Held, of_program, python_folders
 from core.ingestion.sandbox.messages import ParseJob
@@ -156,7 +158,7 @@ def test_a_program_that_converts_reads_no_other_file_and_reaches_no_network(
 
 
 @needs_both
-async def test_git_reaches_one_port_and_one_folder(
+def test_git_reaches_one_port_and_one_folder(
     key: Path, tmp_path: Path, listener: socket.socket
 ) -> None:
     """What runs in git's place is refused the other ports, files and programs."""
@@ -263,7 +265,8 @@ def _pandoc(
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("a.rst", ".. include:: {0}\n\n.. csv-table:: t\n   :file: {0}\n\n.. raw:: html\n   :file: {0}\n"),
+        ("a.rst", ".. include:: {0}\n\n.. csv-table:: t\n   :file: {0}\n"),
+        ("b.rst", ".. raw:: html\n   :file: {0}\n\n.. literalinclude:: {0}\n"),
         ("a.tex", "\\input{{{0}}} \\include{{{0}}} \\verbatiminput{{{0}}} \\openin5={0}\n"),
         ("a.md", "{{{{#include {0}}}}}\n\n--8<-- \"{0}\"\n\n![a]({0})\n"),
         ("a.qmd", "{{{{< include {0} >}}}}\n"),
@@ -277,7 +280,7 @@ async def test_no_document_brings_in_a_file_of_the_machine(key: Path, name: str,
     async with Sandbox() as box:
         try:
             document = await box.parse(ParseJob(body, name, dialect=dialect))
-        except parser_process.UnsupportedDocument:
+        except UnsupportedDocument:
             return
     assert "THE KEY" not in " ".join(block.text for block in document.blocks)
 
@@ -289,7 +292,8 @@ async def test_the_parsers_process_says_itself_that_it_is_held() -> None:
         await box.parse(ParseJob(b"Demand falls.", "good.txt"))
         assert box._child is not None
         assert box._child.held == Held(True, True, True)
-        status = Path(f"/proc/{box._child._process.pid}/status").read_text()
+        path = Path(f"/proc/{box._child._process.pid}/status")
+        status = await asyncio.to_thread(path.read_text)
     assert "NoNewPrivs:\t1" in status
     assert "Seccomp:\t2" in status
 
@@ -297,7 +301,7 @@ async def test_the_parsers_process_says_itself_that_it_is_held() -> None:
 async def test_what_the_kernel_does_not_hold_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = parser_process.read_ready
+    real = messages.read_ready
     monkeypatch.setattr(
         parser_process, "read_ready", lambda body: real(body)._replace(files=False, calls=False)
     )

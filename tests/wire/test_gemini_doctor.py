@@ -49,7 +49,7 @@ async def test_the_doctor_tells_models_budgets_and_embeddings(
     found = findings(done)
     assert list(found) == [
         *("settings", "data", "disk", "database", "keys", "model", "generator", "budgets"),
-        *("embedding", "index", "course", "files", "git", "scans", "pandoc"),
+        *("embedding", "index", "course", "files", "git", "scans", "pandoc", "sandbox"),
     ]
     assert found["generator"] == (
         f"ok gemini: {MODEL}, {OTHER_MODEL} answer; reached at 127.0.0.1 (models.gemini.base_url)"

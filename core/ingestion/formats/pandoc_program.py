@@ -1,5 +1,6 @@
 """The pandoc of this machine: whether there is one, what it reads, and what it makes of a text."""
 
+import logging
 import math
 import os
 import re
@@ -11,9 +12,12 @@ from pathlib import Path
 
 from core.domain.errors import ProgramMissing, UnsupportedDocument
 from core.ingestion.formats.registry import FORMATS, OLDEST_PANDOC
-from core.ingestion.sources.git_program import limited, said_by
+from core.ingestion.sources.git_program import ProgramOutput, limited, said_by
 from core.ingestion.system_packages import how_to_install_pandoc
 
+logger = logging.getLogger(__name__)
+
+_ASKED = ("--version", "--list-input-formats")
 _HEAP_MEGABYTES = 512
 _ADDRESS_SPACE_BYTES = 3 << 30
 """More than the heap: what the program's runtime reserves it does not use."""
@@ -78,23 +82,27 @@ def _complaint(errors: bytes) -> str:
 async def find_pandoc() -> Pandoc | None:
     """Return the pandoc of the wheel `pypandoc_binary`, else of the path; None: there is none."""
     for path in filter(None, (_wheel_program(), shutil.which("pandoc"))):
-        named = await said_by(
-            _held([path, "--version"], _SECONDS_TO_SAY), (), seconds=_SECONDS_TO_SAY, most_bytes=1 << 16,
-            environment=_environment(),
-        )  # fmt: skip
-        listed = await said_by(
-            _held([path, "--list-input-formats"], _SECONDS_TO_SAY), (), seconds=_SECONDS_TO_SAY, most_bytes=1 << 16,
-            environment=_environment(),
-        )  # fmt: skip
+        named, listed = [await _said_of_itself(path, asked) for asked in _ASKED]
+        if listed.code != 0:
+            logger.warning("%s does not start: %s", path, _complaint(named.errors + listed.errors))
         version = re.match(r"pandoc\S*\s+([\d.]+)", named.output.decode(errors="replace"))
         if version and listed.code == 0 and _number(version[1]) >= _number(OLDEST_PANDOC):
             return Pandoc(path, version[1], frozenset(listed.output.decode().split()))
     return None
 
 
+async def _said_of_itself(path: str, asked: str) -> ProgramOutput:
+    return await said_by(
+        _held([path, asked], _SECONDS_TO_SAY),
+        (),
+        seconds=_SECONDS_TO_SAY,
+        most_bytes=1 << 16,
+        environment=_environment(),
+    )
+
+
 def _held(command: Sequence[str], seconds: float) -> Sequence[str]:
-    limits = {"AS": _ADDRESS_SPACE_BYTES, "CPU": math.ceil(seconds), "FSIZE": 0}
-    return limited(command, **limits)
+    return limited(command, AS=_ADDRESS_SPACE_BYTES, CPU=math.ceil(seconds), FSIZE=0)
 
 
 def _number(version: str) -> tuple[int, ...]:

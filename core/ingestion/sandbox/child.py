@@ -180,7 +180,10 @@ def main() -> None:
             return tree
 
         def read_include(path: str) -> str | None:
-            _send(answers, [include_frame(path)])
+            frame = include_frame(path)
+            if frame is None:
+                return None
+            _send(answers, [frame])
             return read_included(jobs)
 
         _send(answers, _answer(job, read_include, scans, convert))

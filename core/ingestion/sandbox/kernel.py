@@ -39,26 +39,65 @@ _FAMILIES = (1, 2, 10)
 """Of sockets: local ones, IPv4 and IPv6."""
 
 _NEVER = {
-    **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271)},
-    **{"kcmp": (312, 272), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438)},
-    **{"pidfd_send_signal": (424, 424), "process_madvise": (440, 440)},
-    **{"process_mrelease": (448, 448), "migrate_pages": (256, 238), "move_pages": (279, 239)},
-    **{"add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219)},
-    **{"mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51)},
-    **{"open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430)},
-    **{"fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433)},
-    **{"mount_setattr": (442, 442), "name_to_handle_at": (303, 264)},
-    **{"open_by_handle_at": (304, 265), "unshare": (272, 97), "setns": (308, 268)},
-    **{"bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282)},
-    **{"io_uring_setup": (425, 425), "io_uring_enter": (426, 426)},
-    **{"io_uring_register": (427, 427), "fanotify_init": (300, 262)},
-    **{"init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106)},
-    **{"kexec_load": (246, 104), "kexec_file_load": (320, 294), "reboot": (169, 142)},
-    **{"swapon": (167, 224), "swapoff": (168, 225), "syslog": (103, 116), "acct": (163, 89)},
-    **{"settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266)},
-    **{"adjtimex": (159, 171), "sethostname": (170, 161), "setdomainname": (171, 162)},
-    **{"shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180)},
-    **{"iopl": (172, None), "ioperm": (173, None), "modify_ldt": (154, None)},
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kcmp": (312, 272),
+    "pidfd_open": (434, 434),
+    "pidfd_getfd": (438, 438),
+    "pidfd_send_signal": (424, 424),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "fanotify_init": (300, 262),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "syslog": (103, 116),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "mq_open": (240, 180),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
 }
 """The calls that nothing of ours needs, by their numbers on each machine."""
 _STARTING = {"execve": (59, 221), "execveat": (322, 281), "fork": (57, None), "vfork": (58, None)}
@@ -181,7 +220,7 @@ def launch(command: Sequence[str]) -> None:
         if kind != "AS" or sys.platform == "linux":
             resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (value, value))
     confine(Confinement(*allowed))
-    os.execv(command[1], command[1:])
+    os.execv(command[1], list(command[1:]))
 
 
 def python_folders(package: Iterable[str]) -> tuple[str, ...]:
@@ -332,9 +371,7 @@ def _filter(allowed: Confinement) -> Iterator[bytes]:
             yield from _when(_IF_EQUAL, number, _REFUSE)
     yield from _when(_IF_EQUAL, _CLONE3, _UNKNOWN)  # its flags cannot be seen; clone does as well
     clone = _step(_IF_ANY_BIT, _THREAD, 0, 1) if allowed.is_alone else None
-    yield from _looked_at(
-        _CLONE[column], 0, clone or _step(_IF_ANY_BIT, _NAMESPACES, 1, 0)
-    )
+    yield from _looked_at(_CLONE[column], 0, clone or _step(_IF_ANY_BIT, _NAMESPACES, 1, 0))
     yield from _looked_at(_PRLIMIT[column], 0, _step(_IF_EQUAL, 0, 0, 1))
     yield from _looked_at(_IOCTL[column], 1, _step(_IF_EQUAL, _PUSH_INTO_TERMINAL, 1, 0))
     if allowed.port:

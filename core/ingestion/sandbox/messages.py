@@ -139,9 +139,14 @@ def read_job(stream: BinaryIO) -> tuple[ParseJob, float] | None:
     return ParseJob(data, **fields), seconds
 
 
-def include_frame(path: str) -> bytes:
-    """Return what the child says when it needs the text of a file that its page includes."""
-    return _frame({"include": path[:_MAX_SHORT_TEXT]})
+def include_frame(path: str) -> bytes | None:
+    """Return what the child says when it needs the text of a file that its page includes.
+
+    None for what is no path of any file.
+    """
+    if len(path) > _MAX_SHORT_TEXT or _SURROGATES.search(path):
+        return None
+    return _frame({"include": path})
 
 
 def included_parts(text: str | None) -> tuple[bytes, bytes]:

@@ -131,8 +131,8 @@ class ParserProcess:
                     await self._write(text_parts(text))
                 elif isinstance(said, ToInclude):
                     read = job.read_include
-                    text = None if read is None else await asyncio.to_thread(read, said.path)
-                    await self._write(included_parts(text))
+                    found = None if read is None else await asyncio.to_thread(read, said.path)
+                    await self._write(included_parts(found))
                 elif isinstance(said, ToConvert):
                     if is_converted:
                         raise InvalidMessage("a text is converted twice")
@@ -326,7 +326,7 @@ class Sandbox:
             lacking = ", ".join(name for name, holds in held._asdict().items() if not holds)
             logger.warning(
                 "the kernel does not hold the process that reads documents (%s): "
-                "Python's own checks do; see docs/security.md",
+                "Python's own checks do; glossator doctor says what to do",
                 lacking,
             )
         self._has_told = True

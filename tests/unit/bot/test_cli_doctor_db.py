@@ -40,7 +40,7 @@ def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLi
     assert done.code == 0
     found = findings(done)
     subjects = ["settings", "data", "disk", "database", "keys", "model"]
-    more = ["generator", "index", "course", "files", "git", "scans", "pandoc"]
+    more = ["generator", "index", "course", "files", "git", "scans", "pandoc", "sandbox"]
     assert list(found) == [*subjects, *more]
     assert found["files"] == "ok lighthouse: 3 files read, 0 failed, 0 left out"
     assert all(text.startswith("ok ") for text in found.values())

@@ -62,6 +62,8 @@ async def test_nothing_is_included_without_a_root(course: Path) -> None:
         "parts",
         "missing.md",
         "parts/../../../secret.txt",
+        "a\0b",
+        "x/" * 1_500 + "secret.txt",
     ],
 )
 async def test_a_page_cannot_include_what_is_not_its_courses(course: Path, path: str) -> None:

@@ -376,6 +376,7 @@ async def test_a_server_that_falls_silent_is_given_up(
             "main",
             repository=tmp_path,
             protocol="http",
+            port=server.port,
             settings=pinned("127.0.0.1", server.port, ["127.0.0.1"]),
         )
 

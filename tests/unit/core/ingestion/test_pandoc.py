@@ -15,8 +15,8 @@ from core.ingestion.document import BlockKind, BlockRole, ParsedDocument
 from core.ingestion.formats.pandoc_program import Pandoc
 from core.ingestion.formats.registry import FORMATS
 from core.ingestion.sandbox.messages import ParseJob
-from core.ingestion.sites.site import include_reader
 from core.ingestion.sandbox.sandbox import Sandbox
+from core.ingestion.sites.site import include_reader
 from core.ingestion.system_packages import how_to_install_pandoc, manager_of
 from tests.pandoc import needs_pandoc, no_pandoc, program
 

@@ -1,6 +1,7 @@
 """Scanned pages of a PDF: recognised and marked, or named with what is missing."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
