@@ -8,7 +8,9 @@ from uuid import uuid4
 
 from adapters.actions.about import Facts, Greeting, Suggestions
 from adapters.actions.answers import AnswerActions
-from adapters.actions.reports import DataExport, RadarViews
+from adapters.actions.commands import Commands, Setup
+from adapters.actions.presses import Presses
+from adapters.actions.reports import DataExport, OwnData, RadarViews
 from adapters.actions.settings import ChannelSettings, PlatformTerms, PolicySettings, StaffSettings
 from adapters.actions.staff import QueueBoard, StaffDesk
 from adapters.chat.access import Readers
@@ -100,10 +102,6 @@ class ChatServices:
             wake=self.wake,
         )
 
-    def queue_board(self, staff: StaffDesk) -> QueueBoard:
-        """Return what chooses the channels in which staff see what waits."""
-        return QueueBoard(staff, QueueCards(self.opened.engine))
-
     def personal(self) -> PersonalData:
         """Return what is stored about people."""
         return PersonalData(self.opened.holders, self.inbox)
@@ -118,10 +116,51 @@ class ChatServices:
             goes_on_for=timedelta(minutes=minutes),
         )
 
-    def own_data(self) -> DataExport:
-        """Return what shows people all that is stored about them."""
-        export = PersonalExport(self.opened.engine, self.opened.holders, self.inbox)
-        return DataExport(export, self.directory, self.readers)
+    def own_data(self) -> OwnData:
+        """Return what shows people all that is stored about them, and deletes it."""
+        export = DataExport(
+            PersonalExport(self.opened.engine, self.opened.holders, self.inbox),
+            self.directory,
+            self.readers,
+        )
+        return OwnData(self.desk, self.personal(), export)
+
+    def doing(
+        self,
+        platform: str,
+        escape: Callable[[str], str],
+        terms: PlatformTerms,
+        names: Mapping[str, Message],
+    ) -> "Doing":
+        """Return what commands, buttons and forms do on a platform.
+
+        Args:
+            escape: Makes a text one that the platform shows letter by letter.
+            names: What the platform calls the rules that are not the same everywhere.
+        """
+        own_data, facts, policies = self.own_data(), self.facts(escape), self.policy_settings()
+        channels = self.channel_settings(names)
+        settings = StaffSettings(self.desk, self.roster, self.staff, channels, terms)
+        actions = self.actions()
+        staff = self.staff_desk(actions)
+        presses = Presses(
+            desk=self.desk,
+            actions=actions,
+            staff=staff,
+            board=QueueBoard(staff, QueueCards(self.opened.engine)),
+            own_data=own_data,
+            settings=settings,
+            policies=policies,
+        )
+        commands = Commands(
+            desk=self.desk,
+            directory=self.directory,
+            facts=facts,
+            own_data=own_data,
+            presses=presses,
+            setup=Setup(channels, settings, policies, self.radar_views(platform)),
+        )
+        return Doing(commands, presses, own_data, facts)
 
     def suggestions(self) -> Suggestions:
         """Return what suggests questions, each tried beforehand as any other is answered."""
@@ -157,10 +196,6 @@ class ChatServices:
         """Return what greets new places; `escape` is the platform's."""
         return Greeting(self.desk, self.directory, escape)
 
-    def staff_settings(self, settings: ChannelSettings, words: PlatformTerms) -> StaffSettings:
-        """Return who may use `/course`, and whom it names; `words` are the platform's own."""
-        return StaffSettings(self.desk, self.roster, self.staff, settings, words)
-
     def policy_settings(self) -> PolicySettings:
         """Return what staff set of how questions are answered."""
         return PolicySettings(
@@ -195,6 +230,16 @@ class ChatServices:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What people can do on a platform besides asking by a message."""
+
+    commands: Commands
+    presses: Presses
+    own_data: OwnData
+    facts: Facts
+
+
 def _writer(opened: Services) -> Message | str:
     chosen = opened.chosen_generator()
     if chosen != EXTRACTIVE:
@@ -215,43 +260,25 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     Raises:
         ConfigurationError: when there is no token.
     """
-    from adapters.actions.settings import PlatformTerms
     from adapters.discord.account import Greeter
-    from adapters.discord.adapter import About, DiscordAdapter
+    from adapters.discord.adapter import DiscordAdapter
     from adapters.discord.catch_up import ShardCursors
-    from adapters.discord.commands import Questions
-    from adapters.discord.course_commands import CourseCommands, shown
+    from adapters.discord.commands import AppCommands, Questions, shown
     from adapters.discord.outbound import as_written
-    from adapters.discord.presses import ButtonActions, MyData
-    from adapters.discord.staff_presses import StaffClicks
+    from adapters.discord.presses import DiscordClicks
 
     settings = chats.opened.settings.group(DiscordSettings)
     if settings.token is None:
         raise ConfigurationError("Discord needs a token: set GLOSSATOR_DISCORD__TOKEN.")
     desk = chats.desk
-    my_data = MyData(desk, chats.personal(), chats.own_data())
+    does = chats.doing(
+        "discord",
+        as_written,
+        PlatformTerms(Message("tenant-server"), shown),
+        {"auto_answer": Message("settings-name-auto-answer-forum")},
+    )
+    questions = Questions(desk, chats.wake, chats.meter)
     names = chats.opened.settings.commands
-    questions = Questions(desk, chats.directory, chats.wake, chats.meter, names=names)
-    about = About(
-        desk=desk,
-        facts=chats.facts(as_written),
-        my_data=my_data,
-        questions=questions,
-        names=names,
-    )
-    channels = chats.channel_settings({"auto_answer": Message("settings-name-auto-answer-forum")})
-    staff = chats.staff_settings(channels, PlatformTerms(Message("tenant-server"), shown))
-    actions = chats.actions()
-    staff_desk = chats.staff_desk(actions)
-    clicks = StaffClicks(desk, staff_desk, chats.queue_board(staff_desk))
-    course = CourseCommands(
-        channels,
-        staff,
-        clicks,
-        chats.policy_settings(),
-        chats.radar_views("discord"),
-        names=names,
-    )
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
@@ -259,10 +286,9 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         desk=desk,
         gone=chats.gone_places(),
         cursors=ShardCursors(chats.inbox, chats.places()),
-        clicks=ButtonActions(desk, actions, clicks),
-        my_data=my_data,
+        clicks=DiscordClicks(does.presses),
         greeter=Greeter(chats.readers, chats.greeting(as_written)),
-        cogs=(questions, course, about),
+        commands=AppCommands(does.commands, does.presses, questions, names),
         wake=chats.wake,
         closed=RateLimitWindows(chats.opened.engine),
         shards=settings.shards,

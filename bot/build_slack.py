@@ -18,10 +18,9 @@ from core.storage.privacy import WorkspaceData
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-    from adapters.chat.acceptor import Acceptor, BackgroundWork, Unreadable
+    from adapters.chat.acceptor import Acceptor, Unreadable
     from adapters.slack.adapter import Listeners, SlackAdapter, Transport
     from adapters.slack.client import ClosedMethods
-    from adapters.slack.course_commands import PolicyCommands, Staff
     from adapters.slack.installations import (
         Installations,
         InstalledTenants,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from adapters.slack.oauth import Greeter
     from adapters.slack.people import People
     from adapters.slack.sockets import Dispatcher
-    from adapters.slack.staff_presses import StaffQueue
 
 
 def slack_adapter(chats: ChatServices) -> "SlackAdapter":
@@ -132,32 +130,44 @@ def _listeners(
     unreadable: "Unreadable",
 ) -> "Listeners":
     """Return everything that hears something."""
+    from adapters.actions.settings import PlatformTerms
+    from adapters.actions.text_commands import TextCommands
     from adapters.chat.acceptor import BackgroundWork
     from adapters.slack.adapter import Listeners, show_card
-    from adapters.slack.commands import About, Assistant, Questions
+    from adapters.slack.commands import (
+        TERMS,
+        WIDE,
+        Assistant,
+        Names,
+        Questions,
+        SlashCommands,
+        named,
+    )
     from adapters.slack.events import Events
-    from adapters.slack.home import Home, MyData
+    from adapters.slack.home import Home
     from adapters.slack.installations import Uninstalls
     from adapters.slack.mrkdwn import as_written
-    from adapters.slack.presses import ButtonActions
-    from adapters.slack.staff_presses import StaffQueue
+    from adapters.slack.presses import SlackClicks, UseContext
 
-    desk, personal, facts = chats.desk, chats.personal(), chats.facts(as_written)
+    desk, unhurried = chats.desk, BackgroundWork()
+    terms = PlatformTerms(Message("tenant-workspace"), Names(people).shown)
+    does = chats.doing(
+        PLATFORM,
+        as_written,
+        terms,
+        {
+            "auto_answer": Message("settings-name-auto-answer"),
+            "outsiders": Message("settings-name-outsiders"),
+        },
+    )
+    around = UseContext(people, installations, partial(show_card, workspaces), TERMS)
     questions = Questions(desk, intake, people)
-    unhurried = BackgroundWork()
-    places = chats.places()
-    actions = chats.actions()
-    staff_desk = chats.staff_desk(actions)
-    board, show = chats.queue_board(staff_desk), partial(show_card, workspaces)
-    queue = StaffQueue(desk, staff_desk, board, people, unhurried, show)
-    clicks = ButtonActions(desk, actions, personal, people, installations, unhurried, places, queue)
-    staff, policies = _staff(chats, people, unhurried, queue)
-    my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
+    clicks = SlackClicks(does.presses, around, unhurried, chats.places())
     home = Home(
         desk=desk,
         directory=chats.directory,
-        facts=facts,
-        personal=personal,
+        facts=does.facts,
+        own_data=does.own_data,
         clicks=clicks,
         inbox=chats.inbox,
         sessions=chats.opened.sessions,
@@ -179,46 +189,16 @@ def _listeners(
         ),
         stop=clicks.session_stopped,
     )
+    text = TextCommands(does.commands, wide=WIDE, whom=named, platform=PLATFORM)
     return Listeners(
         events=events,
         questions=questions,
-        commands=About(
-            desk=desk,
-            facts=facts,
-            my_data=my_data,
-            questions=questions,
-            unhurried=unhurried,
-        ),
+        commands=SlashCommands(text, questions, clicks, unhurried),
         names=chats.opened.settings.commands,
-        my_data=my_data,
-        staff=staff,
-        policies=policies,
         clicks=clicks,
         home=home,
         unhurried=unhurried,
     )
-
-
-def _staff(
-    chats: ChatServices, people: "People", unhurried: "BackgroundWork", queue: "StaffQueue"
-) -> "tuple[Staff, PolicyCommands]":
-    """Return what `/course` does, and the part of it that has a form."""
-    from adapters.actions.settings import PlatformTerms
-    from adapters.slack.course_commands import Names, PolicyCommands, Staff, StaffCommands
-
-    names = {
-        "auto_answer": Message("settings-name-auto-answer"),
-        "outsiders": Message("settings-name-outsiders"),
-    }
-    settings = chats.channel_settings(names)
-    staff = chats.staff_settings(
-        settings, PlatformTerms(Message("tenant-workspace"), Names(people).shown)
-    )
-    policies = PolicyCommands(
-        staff, chats.policy_settings(), chats.radar_views(PLATFORM), people, unhurried
-    )
-    naming = StaffCommands(staff, people)
-    return Staff(settings, staff, naming, people, unhurried, queue, policies), policies
 
 
 def _forget(

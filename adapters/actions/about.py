@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -235,26 +235,6 @@ class Facts:
                 return [*lines, text("about-sources-more", more=len(titles) - number)]
             lines.append(line)
         return lines
-
-
-@dataclass(frozen=True, slots=True)
-class AboutCommand:
-    """A command about the bot, `/glossator NAME` on every platform; the asker alone sees it."""
-
-    name: str
-    description: Message
-    answer: Callable[[Facts, Here], Awaitable[str]]
-    """Returns what it says in a place, in Markdown."""
-
-
-ABOUT_COMMANDS: Mapping[str, AboutCommand] = {
-    command.name: command
-    for command in (
-        AboutCommand("sources", Message("describe-sources"), Facts.sources),
-        AboutCommand("about", Message("describe-about"), Facts.about),
-    )
-}
-"""By name, in the order in which they are listed; `help` and `data` are each platform's own."""
 
 
 def asked_here(question: str, platform: str) -> str:

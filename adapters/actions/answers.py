@@ -1,17 +1,17 @@
 """What the buttons under an answer do, whatever the platform."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from adapters.actions.use import Clicker, Declined
 from adapters.chat.access import Location
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage
 from core.domain import EXPLAIN_QUOTE, AgentRequest, ConversationTurn
-from core.domain.errors import RequestError
 from core.domain.i18n import Message, text
 from core.retrieval.sections import read_references
 from core.storage.access import Tenant
@@ -33,22 +33,6 @@ def reason_of(chosen: str, words: str) -> str | None:
     """Return what is kept of the form of a vote; None: it says nothing."""
     because = str(REASONS[chosen]) if chosen in REASONS else ""
     return " ".join(filter(None, [because and f"{because}.", words.strip()])) or None
-
-
-class Declined(RequestError):
-    """A click that cannot be followed; the clicker reads why."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(user_message=sentence)
-
-
-@dataclass(frozen=True, slots=True)
-class Clicker:
-    """Who pressed a button, and where."""
-
-    location: Location
-    user_id: str
-    """Their pseudonym there."""
 
 
 class AnswerActions:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
 
+from adapters.actions.use import Card, CardPart, Cards, Line, LineStyle
+from adapters.chat.buttons import ON_CARD, ON_WORDING, Button
 from adapters.chat.markdown.dialects import plain_blocks
 from adapters.chat.markdown.footnotes import place_in_book
 from adapters.chat.markdown.layout import shortened
@@ -94,6 +96,13 @@ class HelpCard:
         )
 
     @property
+    def card(self) -> Card:
+        """What it shows, and what staff can do with it."""
+        shown = self.shown
+        lines = (Line(LineStyle.TITLE, shown.question), *_small(shown.status, shown.said))
+        return (CardPart(lines, ON_CARD if shown.is_open else (), shown.help_id),)
+
+    @property
     def question(self) -> str:
         """What was asked; plain text on one line."""
         if self.turn is None:
@@ -163,6 +172,12 @@ class QueuePage:
             said = f"{said} {text('queue-elsewhere', count=self.elsewhere)}"
         return said
 
+    def shown(self, *, in_place: bool = False) -> Cards:
+        """Return it as it is shown."""
+        follows = self.next_offset
+        name = None if follows is None else page_name(follows, of_verified=False)
+        return Cards(self.heading, tuple(one.card for one in self.cards), name, in_place)
+
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCard:
@@ -190,6 +205,26 @@ class VerifiedCard:
         return said
 
     @property
+    def card(self) -> Card:
+        """What it shows, and what staff can do with it and with each wording of another."""
+        before, after = text("verified-before"), text("verified-now")
+        changes = [
+            line
+            for was, now_is in self.changes()
+            for line in (Line(LineStyle.QUOTE, was, before), Line(LineStyle.QUOTE, now_is, after))
+        ]
+        lines = (Line(LineStyle.TITLE, self.question), Line(LineStyle.TEXT, self.said))
+        first = CardPart(
+            (*lines, *_small(self.status), *changes),
+            (Button.EDIT, Button.RETIRE),
+            self.answer.answer_id,
+        )
+        return first, *(
+            CardPart((Line(LineStyle.TEXT, said),), ON_WORDING, name)
+            for name, said in self.wordings
+        )
+
+    @property
     def is_stale(self) -> bool:
         """Whether staff have to look at it again."""
         return self.answer.state is VerifiedState.STALE
@@ -212,6 +247,10 @@ class VerifiedCard:
                 shortened(one_line(one.before), _LONGEST_PASSAGE),
                 shortened(one_line(after), _LONGEST_PASSAGE),
             )
+
+
+def _small(*lines: str) -> Iterator[Line]:
+    return (Line(LineStyle.SMALL, line) for line in lines if line)
 
 
 def page_name(offset: int, *, of_verified: bool) -> UUID:

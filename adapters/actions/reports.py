@@ -4,18 +4,22 @@ import asyncio
 import gzip
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
+from adapters.actions.about import in_words
+from adapters.actions.use import File, Told, Use
 from adapters.chat.access import Location, Readers, location_in
+from adapters.chat.buttons import Button
 from adapters.chat.course_directory import CourseDirectory
+from adapters.chat.front_desk import FrontDesk
 from adapters.chat.markdown.layout import visible
 from adapters.chat.whereabouts import Presence
 from core.domain.errors import RequestError
 from core.domain.i18n import text
 from core.storage.access import Reader, Tenant
 from core.storage.channels import Place
-from core.storage.privacy import Json, PersonalExport
+from core.storage.privacy import Json, PersonalData, PersonalExport, StoredAmounts
 from core.teaching.radar import Radar, Report, empty, lists, note, rows, title
 from core.teaching.radar_picture import Theme, to_png
 from core.teaching.radar_store import RadarChannel, RadarPost, RadarStore
@@ -23,14 +27,6 @@ from core.teaching.radar_store import RadarChannel, RadarPost, RadarStore
 _NAME = "glossator-data.json"
 _MOST_BYTES = 8_000_000
 """What every platform takes as one file."""
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file for a user."""
-
-    name: str
-    data: bytes
 
 
 class DataExport:
@@ -117,6 +113,47 @@ def _written(stored: Json) -> File:
     if len(packed) > _MOST_BYTES:
         raise RequestError("an export is too large", user_message=text("privacy-export-too-much"))
     return File(f"{_NAME}.gz", packed)
+
+
+class OwnData:
+    """Shows, gives and deletes what is stored about who asks for it; raises StoreError."""
+
+    def __init__(self, desk: FrontDesk, personal: PersonalData, export: DataExport) -> None:
+        self._desk = desk
+        self._personal = personal
+        self._export = export
+
+    async def shown(self, use: Use) -> Told:
+        """Return how much is stored, with buttons that give it or delete it."""
+        stored = await self.amounts(use)
+        buttons = (Button.EXPORT, *([Button.FORGET_ME] if stored.anything else []))
+        return Told(in_words(stored, use.location.platform.capitalize()), buttons)
+
+    async def amounts(self, use: Use) -> StoredAmounts:
+        """Return how much is stored."""
+        return await self._personal.stored(await self.pseudonyms(use))
+
+    async def export(self, use: Use) -> Told:
+        """Return all that is stored, as a file."""
+        file = await self._export.file(await self.pseudonyms(use), use.location)
+        sentence = text("privacy-export-sent")
+        return Told(sentence, file=replace(file, caption=sentence, is_all=True))
+
+    async def forget(self, use: Use) -> Told:
+        """Delete it, wherever its user was met."""
+        await self._personal.forget(await self.pseudonyms(use))
+        return Told(text("privacy-deleted"), in_place=True)
+
+    async def pseudonyms(self, use: Use) -> list[str]:
+        """Return the pseudonyms a person may have: one a workspace.
+
+        Workspaces that the bot has left, or that other processes connect, are among them as long
+        as an event of theirs is kept.
+        """
+        platform, user = use.location.platform, use.location.user
+        known = await self._personal.workspaces(platform)
+        places = {*known, *await use.workspaces()}
+        return [self._desk.pseudonym(platform, place, user) for place in sorted(places)]
 
 
 Courses = Callable[[Presence], Awaitable[str]]

@@ -1,11 +1,12 @@
 """What staff set with `/course hints` and `/course policy`, in the same words everywhere."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from adapters.actions.use import Extent, Use
 from adapters.chat.access import Location
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
@@ -345,6 +346,21 @@ class StaffSettings:
         await self.admit(who)
         await self._desk.resume(place)
         return text("speaking-resumed")
+
+    async def admit_at(self, use: Use, extent: Extent = Extent.CHANNEL) -> Place:
+        """Return the place that is set up; raise RequestError unless its user may set it up."""
+        if use.not_to_set_up:
+            raise RequestError(user_message=use.not_to_set_up)
+        place = use.place_of(extent)
+        if place is None:
+            raise RequestError(user_message=text("discord-no-category"))
+        if extent is Extent.TENANT:
+            await self.admit_admin(use.who)
+            return place
+        places = use.location.places
+        wider = replace(use.location, places=places[_index_of(place.place, places) :] or places)
+        await self.admit(replace(use.who, location=wider))
+        return place
 
     async def admit(self, who: Presence) -> None:
         """Raise RequestError unless the user is staff at a place, or an admin."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from adapters.actions.answers import AnswerActions, Clicker, Declined
+from adapters.actions.answers import AnswerActions
 from adapters.actions.queue import AnswerForm, HelpCard, QueuePage, form_of_turn
-from adapters.actions.verified import AT_ONCE, Reviewer, StaffReview, VerifiedDesk, drafted
+from adapters.actions.use import Clicker, Declined, Reviewer
+from adapters.actions.verified import AT_ONCE, StaffReview, VerifiedDesk, drafted
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage

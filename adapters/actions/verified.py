@@ -1,15 +1,15 @@
 """Answers that staff have checked: kept, listed, edited and retired, the same on every platform."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
-from adapters.actions.answers import AnswerActions, Clicker, Declined
+from adapters.actions.answers import AnswerActions
 from adapters.actions.queue import AnswerForm, VerifiedCard, form_of_answer, form_of_turn
+from adapters.actions.use import Clicker, Declined, Reviewer
 from adapters.chat.access import Location
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
-from adapters.chat.whereabouts import Presence, StaffStanding
+from adapters.chat.whereabouts import StaffStanding
 from core.answering.verified import (
     LONGEST_ANSWER,
     Draft,
@@ -29,20 +29,6 @@ from core.storage.access import Reader, Tenant
 from core.storage.inbox.store import Inbox
 from core.storage.sessions import FORGOTTEN_USER, SessionStore
 from core.teaching.staff_answers import StaffAnswers
-
-
-@dataclass(frozen=True, slots=True)
-class Reviewer:
-    """A user who wants to do what staff do, and where."""
-
-    who: Presence
-    user_id: str
-    """Their pseudonym."""
-
-    @property
-    def location(self) -> Location:
-        """Where they are."""
-        return self.who.location
 
 
 class StaffReview:

@@ -46,6 +46,12 @@ class Button(StrEnum):
     OTHER_QUESTION = "o"
     MORE = "m"
     """Shows the next page of what staff look at; its id holds where it begins."""
+    ASSIGNMENT = "i"
+    """Asks for an assignment to which students get hints alone; it has NO_ID, as those below."""
+    EXPORT = "j"
+    """Gives its clicker a file with all that is stored about them."""
+    FORGET_ME = "g"
+    """Deletes what is stored about its clicker."""
 
     @property
     def label(self) -> str:
@@ -74,7 +80,17 @@ _LABELS = {
     Button.SAME_QUESTION: Message("button-same-question"),
     Button.OTHER_QUESTION: Message("button-other-question"),
     Button.MORE: Message("button-more"),
+    Button.ASSIGNMENT: Message("policy-form-title"),
+    Button.EXPORT: Message("privacy-export"),
+    Button.FORGET_ME: Message("privacy-delete-all"),
 }
+NO_ID = UUID(int=0)
+"""Of buttons that belong to nothing but who presses them."""
+ASKS_FIRST = {
+    Button.DELETE: Message("answer-delete-confirm"),
+    Button.FORGET_ME: Message("privacy-delete-confirm"),
+}
+"""What is asked before a button does what cannot be undone, where the platform asks."""
 
 
 MOST_SHOWN = 3

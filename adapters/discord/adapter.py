@@ -12,15 +12,12 @@ from typing import Any
 
 import aiohttp
 import discord
-from discord import app_commands
-from discord.ext import commands
 
-from adapters.actions.about import ABOUT_COMMANDS, AboutCommand, Facts, asked_here
-from adapters.actions.command_names import CommandNames
 from adapters.chat.acceptor import Acceptor
 from adapters.chat.base import Json, Nearest, PlatformReply, PostKeeper
 from adapters.chat.front_desk import DeletedChannels, FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage, PlatformClock
+from adapters.chat.markdown.layout import whole_lines
 from adapters.chat.question_context import QuestionContext
 from adapters.discord import catch_up, surroundings
 from adapters.discord import notices as queue_cards
@@ -30,43 +27,23 @@ from adapters.discord.account import Greeter
 from adapters.discord.answer_messages import nonce
 from adapters.discord.catch_up import Backfill, Change, Deleted, Edited, GoneChannel, ShardRange
 from adapters.discord.client import Client, point_at
-from adapters.discord.commands import (
-    CatalogueTranslator,
-    Questions,
-    described,
-    localized,
-    sync_changed,
-)
-from adapters.discord.course_commands import CourseCommands, shortened
+from adapters.discord.commands import AppCommands, CatalogueTranslator, sync_changed
 from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, patiently
 from adapters.discord.inbound import (
     DIRECT,
     PLATFORM,
-    heard_command,
     heard_message,
     is_no_persons,
-    location_of,
     message_key,
     position_of,
 )
-from adapters.discord.notices import Interaction, in_time
-from adapters.discord.notices import tell as about_tell
 from adapters.discord.payloads import RawMessage, moment, needed_id, read_message
-from adapters.discord.presses import (
-    AnswerButton,
-    ButtonActions,
-    CourseMenu,
-    ExportMyData,
-    ForgetMe,
-    MyData,
-    RestMenu,
-    SectionButton,
-)
+from adapters.discord.presses import AnyButton, AnyMenu, DiscordClicks
 from adapters.discord.reply import DiscordReply, abandon, notify, retract, tell_reader, tidy
 from adapters.discord.rest import Rest, refused, shared_limits
 from adapters.discord.surroundings import QuestionSurroundings
-from core.domain import MAX_QUESTION, MIN_QUESTION, AgentRequest, i18n
-from core.domain.errors import BotError, DeliveryError, StoreError
+from core.domain import AgentRequest
+from core.domain.errors import DeliveryError, StoreError
 from core.domain.telemetry import NO_METER, Meter
 from core.storage.access import Tenant
 from core.storage.inbox.base import DeletedEvent, Job, Twin
@@ -75,69 +52,6 @@ from core.teaching.help_requests import CardDue, QueueCard
 from core.teaching.radar_store import RadarChannel, RadarPost
 
 logger = logging.getLogger(__name__)
-
-
-class About(
-    commands.GroupCog,
-    group_name="glossator",
-    group_description=described("describe-glossator"),
-):
-    """Answers questions about the bot, to the asker alone."""
-
-    def __init__(
-        self,
-        *,
-        desk: FrontDesk,
-        facts: Facts,
-        my_data: MyData,
-        questions: Questions,
-        names: CommandNames,
-    ) -> None:
-        self._desk = desk
-        self._facts = facts
-        self._my_data = my_data
-        self._questions = questions
-        group = self.app_command
-        assert group is not None, "a group has one"
-        group.name = names.glossator
-        for command in ABOUT_COMMANDS.values():
-            group.add_command(self._command(command))
-
-    @app_commands.command(description=described("describe-help"))
-    @app_commands.describe(question=described("describe-help-question"))
-    async def help(
-        self,
-        interaction: Interaction,
-        question: app_commands.Range[str, MIN_QUESTION, MAX_QUESTION] | None = None,
-    ) -> None:
-        """Say how to ask, or answer from the handbook."""
-        if question is None:
-            await about_tell(interaction, i18n.text("discord-how-to-ask"))
-            return
-        incoming = heard_command(interaction, asked_here(question, "Discord"))
-        incoming = replace(incoming, course=self._facts.handbook)
-        await self._questions.take(interaction, incoming, private=True)
-
-    @app_commands.command(description=described("describe-data"))
-    async def data(self, interaction: Interaction) -> None:
-        """Show what is stored about the asker, with buttons that give it to them or delete it."""
-        await self._my_data.show(interaction)
-
-    def _command(self, command: AboutCommand) -> app_commands.Command[Any, ..., None]:
-        async def callback(interaction: Interaction) -> None:
-            async def text() -> str:
-                return await command.answer(
-                    self._facts, await self._desk.here(location_of(interaction))
-                )
-
-            try:
-                await about_tell(interaction, await in_time(interaction, text()))
-            except BotError as error:
-                await about_tell(interaction, error.user_message)
-
-        return app_commands.Command(
-            name=command.name, description=localized(command.description), callback=callback
-        )
 
 
 _READ_OF_AN_EDIT = frozenset({"author", "content", "mentions", "type"})
@@ -234,6 +148,7 @@ class MessageIntake:
         return heard_message(message, self._me(), around)
 
 
+_LONGEST_MESSAGE = 2_000
 _LOOKED_BACK = timedelta(days=8)
 """How far back a post may stand that another process made."""
 
@@ -263,7 +178,7 @@ async def announce(
     picture = io.BytesIO(post.picture)
     file = discord.File(picture, post.picture_name, description=post.alternative)
     try:
-        await target.send(shortened(post.text), file=file, **options)
+        await target.send(whole_lines(post.text, _LONGEST_MESSAGE), file=file, **options)
     except discord.HTTPException as error:
         raise refused(error) from error
     except (aiohttp.ClientError, OSError) as error:
@@ -285,10 +200,9 @@ class DiscordAdapter:
         gone: DeletedChannels,
         cursors: catch_up.Cursors,
         context: QuestionContext,
-        clicks: ButtonActions,
-        my_data: MyData,
+        clicks: DiscordClicks,
         greeter: Greeter,
-        cogs: tuple[Questions, CourseCommands, About],
+        commands: AppCommands,
         wake: Callable[[], None],
         closed: RateLimitWindows,
         leases: Leases,
@@ -317,9 +231,8 @@ class DiscordAdapter:
         self._cursors = cursors
         self._context = context
         self._clicks = clicks
-        self._my_data = my_data
         self._greeter = greeter
-        self._cogs = cogs
+        self._commands = commands
         self._intake = Acceptor(wake, meter)
         self._client = Client(
             self,
@@ -543,14 +456,9 @@ class DiscordAdapter:
         return self._client.user
 
     async def _prepare(self, client: Client) -> None:
-        client.clicks, client.my_data = self._clicks, self._my_data
-        client.add_dynamic_items(
-            AnswerButton, CourseMenu, RestMenu, SectionButton, ExportMyData, ForgetMe
-        )
-        for cog in self._cogs:
-            await client.add_cog(cog)
-        client.tree.add_command(self._cogs[0].menu)
-        client.tree.add_command(self._cogs[1].menu)
+        client.clicks = self._clicks
+        client.add_dynamic_items(AnyButton, AnyMenu)
+        self._commands.register(client.tree)
         for command in client.tree.get_commands():
             if command.allowed_contexts is None:  # else Discord offers it among friends, too
                 command.allowed_contexts = discord.app_commands.AppCommandContext(

@@ -18,8 +18,7 @@ from adapters.discord.members import lacking
 from adapters.discord.notices import Interaction, tell, tell_unread
 from adapters.discord.odd_events import EVENTS, ContainedTree, contain_events
 from adapters.discord.payloads import needed_id, snowflake
-from adapters.discord.presses import ButtonActions, MyData
-from adapters.discord.staff_presses import form_in
+from adapters.discord.presses import DiscordClicks, form_in
 from core.domain import i18n
 from core.domain.errors import BotError
 from core.domain.i18n import use_locale
@@ -82,10 +81,8 @@ class Listener(Protocol):
 class Client(commands.AutoShardedBot):
     """discord.py's client, which pings no one and shows no previews."""
 
-    clicks: ButtonActions
+    clicks: DiscordClicks
     """What buttons do; given by `prepare`."""
-    my_data: MyData
-    """Gives and deletes what is stored about people; given by `prepare`."""
 
     def __init__(
         self,
@@ -204,8 +201,7 @@ class Client(commands.AutoShardedBot):
         """Take in what was typed into a modal; discord.py knows no modal of before a restart."""
         with self.unreadable.contained("INTERACTION_CREATE", interaction.id):
             if (form := form_in(interaction)) is not None:
-                with use_locale(str(interaction.locale)):
-                    await self.clicks.submitted(interaction, *form)
+                await self.clicks.submitted(interaction, *form)
 
     async def on_unreadable_interaction(self, data: Json) -> None:
         """Answer an interaction with the error that it met."""

@@ -1,62 +1,53 @@
-"""What people ask by command: `/ask`, whatever it is called, and the menu on a message."""
+"""Commands on Discord: its tree of them is made from the table, and questions are taken."""
 
 import asyncio
+import inspect
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Optional
 
 import discord
 from discord import app_commands
-from discord.ext import commands
 from discord.http import Route
 
 from adapters.actions.command_names import CommandNames
+from adapters.actions.commands import (
+    COMMANDS,
+    GROUPS,
+    SUGGESTED,
+    Argument,
+    ArgumentKind,
+    Command,
+    Commands,
+)
+from adapters.actions.presses import Presses
+from adapters.actions.use import Extent
 from adapters.chat.acceptor import PATIENCE
-from adapters.chat.access import MembershipUnknown
 from adapters.chat.base import mapping
-from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.chat.markdown.layout import visible
+from adapters.chat.whereabouts import Presence
 from adapters.discord.inbound import PLATFORM, heard_command, parts_about, text_of
-from adapters.discord.notices import Interaction, respond, tell, tell_instead
+from adapters.discord.notices import (
+    Interaction,
+    acknowledge,
+    respond,
+    say_slow,
+    tell,
+    tell_instead,
+)
 from adapters.discord.odd_events import AS_SENT
 from adapters.discord.payloads import RawMessage, read_message
-from core.domain import MIN_QUESTION
-from core.domain.errors import RequestError, StoreError
+from adapters.discord.presses import TERMS, DiscordUse
+from core.domain.errors import StoreError
 from core.domain.i18n import FALLBACK, Message, language_of, text
 from core.domain.links import unread_instead
 from core.domain.telemetry import ACCEPTING, NO_METER, Meter
-from core.storage.inbox.base import Acceptance
+from core.storage.access import NamedStaff, StaffKind
 
 logger = logging.getLogger(__name__)
-
-
-CHOICES = {
-    "this channel": Message("choice-this-channel"),
-    "this category": Message("choice-this-category"),
-    "this server": Message("choice-this-server"),
-    "off": Message("choice-off"),
-    "on": Message("choice-on"),
-    "until people talk": Message("choice-until-people-talk"),
-    "mention": Message("choice-mention"),
-    "everyone": Message("choice-everyone"),
-    "staff": Message("choice-staff"),
-    "short": Message("choice-short"),
-    "normal": Message("choice-normal"),
-    "long": Message("choice-long"),
-    "full": Message("choice-full"),
-    "hints": Message("choice-hints"),
-    "sections": Message("choice-sections"),
-    "closed": Message("choice-closed"),
-    "post here": Message("choice-post-here"),
-    "stop": Message("choice-stop"),
-}
-
-
-_CHOICE = app_commands.TranslationContextLocation.choice_name
 
 
 def described(message_id: str) -> app_commands.locale_str:
@@ -70,7 +61,7 @@ def localized(message: Message) -> app_commands.locale_str:
 
 
 class CatalogueTranslator(app_commands.Translator):
-    """Finds in the catalogues what `localized` made, and choices by their own words."""
+    """Finds in the catalogues what `localized` made."""
 
     async def translate(
         self,
@@ -82,79 +73,24 @@ class CatalogueTranslator(app_commands.Translator):
         language = language_of(locale.value)
         if language == FALLBACK:
             return None
-        if context.location is _CHOICE and string.message in CHOICES:
-            return CHOICES[string.message].in_language(language)
         message_id = string.extras.get("id")
         return None if message_id is None else Message(str(message_id)).in_language(language)
 
 
-EXPLAIN = "Explain this passage"
-LONGEST_COMMAND = 2_000
-"""Characters of a question that a command takes."""
 _TRIED_FOR = 20.0
 """Seconds in which a question is offered to a failing database again."""
 _PAUSE = 0.5
-_CHOICES = 25
-_LONGEST_CHOICE = 100
-
-Choice = app_commands.Choice[str]
 
 
-class Questions(commands.Cog):
+class Questions:
     """Takes questions from commands and puts them into the inbox before it responds."""
 
-    def __init__(
-        self,
-        desk: FrontDesk,
-        directory: CourseDirectory,
-        wake: Callable[[], None],
-        meter: Meter = NO_METER,
-        *,
-        names: CommandNames,
-    ) -> None:
+    def __init__(self, desk: FrontDesk, wake: Callable[[], None], meter: Meter = NO_METER) -> None:
         self._desk = desk
         self._meter = meter
-        self._directory = directory
         self._wake = wake
-        self.menu = app_commands.ContextMenu(
-            name=described("describe-explain"), callback=self._explain
-        )
-        self.ask.name = names.ask
 
-    @app_commands.command(description=described("describe-ask"))
-    @app_commands.describe(
-        question=described("describe-ask-question"),
-        section=described("describe-ask-section"),
-        private=described("describe-ask-private"),
-    )
-    async def ask(
-        self,
-        interaction: Interaction,
-        question: app_commands.Range[str, MIN_QUESTION, LONGEST_COMMAND],
-        section: app_commands.Range[str, 1, _LONGEST_CHOICE] | None = None,
-        private: bool | None = None,
-    ) -> None:
-        """Take a question; the answer comes when its turn has come."""
-        incoming = heard_command(interaction, question, section=section)
-        await self.take(interaction, incoming, private)
-
-    @ask.autocomplete("section")
-    async def _sections(self, interaction: Interaction, typed: str) -> list[Choice]:
-        incoming = heard_command(interaction, typed)
-        try:
-            here = await self._desk.here(incoming.location)
-            course_id = await self._desk.course_of(here)
-            if course_id is None:
-                return []
-            names = await self._directory.sections_like(
-                here.reader, course_id, typed, limit=_CHOICES, longest=_LONGEST_CHOICE
-            )
-        except (StoreError, RequestError, MembershipUnknown) as error:
-            logger.warning("no sections could be suggested: %s", error)
-            return []
-        return [app_commands.Choice(name=visible(name), value=name) for name in names]
-
-    async def _explain(self, interaction: Interaction, message: discord.Message) -> None:
+    async def explain(self, interaction: Interaction, message: discord.Message) -> None:
         """Take a message as the quote to explain."""
         target = _target(interaction, message.id)
         quote, parts = text_of(target) or None, parts_about(target)
@@ -198,7 +134,7 @@ class Questions(commands.Cog):
             await respond(lambda: interaction.response.defer(thinking=True))
             return
         asking.was_told = True
-        await _say_slow(interaction)
+        await say_slow(interaction)
 
     async def _accepted(self, asking: "_Asking") -> Received:
         """Have a question accepted, and offer it again while the connection fails.
@@ -226,11 +162,6 @@ class Questions(commands.Cog):
         return received
 
 
-async def _say_slow(interaction: Interaction) -> None:
-    """Notify the asker alone, once, that it takes long to store a question."""
-    await respond(lambda: interaction.response.send_message(text("asking-slow"), ephemeral=True))
-
-
 async def _apologise(interaction: Interaction, sentence: str) -> None:
     """Notify the asker alone that a question is not stored; what all would see is removed."""
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
@@ -241,26 +172,6 @@ async def _apologise(interaction: Interaction, sentence: str) -> None:
         )
         return
     await tell_instead(interaction, sentence)
-
-
-async def acknowledge(interaction: Interaction, received: Received) -> None:
-    """Respond to Discord, within its three seconds, that the answer will follow.
-
-    Only what is in the inbox is acknowledged. When the interaction is lost, or was
-    acknowledged before a restart, the answer finds its way all the same. An answer that stands
-    apart would leave what is deferred for all unfinished: its asker reads again what Discord may
-    not have taken the first time.
-    """
-    arrival, acceptance = received.arrival, received.accepted.acceptance
-    is_stopped = acceptance in {Acceptance.LIMITED, Acceptance.PASSED_OVER}
-    is_refused = arrival.refusal is not None or is_stopped
-    if arrival.address.get("apart") and not is_refused:
-        await _say_slow(interaction)
-        return
-    hidden = bool(arrival.address["ephemeral"]) or is_refused
-    await respond(lambda: interaction.response.defer(ephemeral=hidden, thinking=True))
-    if acceptance is Acceptance.PASSED_OVER:
-        await respond(interaction.delete_original_response)
 
 
 def _target(interaction: Interaction, message_id: int) -> RawMessage:
@@ -291,6 +202,192 @@ class _Asking:
         if self.was_told:
             return replace(incoming, address={**incoming.address, "apart": True})
         return incoming
+
+
+EXTENTS = {
+    "this channel": (Extent.CHANNEL, Message("choice-this-channel")),
+    "this category": (Extent.CATEGORY, Message("choice-this-category")),
+    "this server": (Extent.TENANT, Message("choice-this-server")),
+}
+LEFT_OUT = frozenset({"outsiders"})
+"""Arguments of which Discord knows nothing."""
+_KEYWORDS = frozenset({"from"})
+Choice = app_commands.Choice[str]
+Suggest = Callable[[Interaction, str], Coroutine[Any, Any, list[Choice]]]
+
+
+class AppCommands:
+    """Registers the commands, and does what their users choose."""
+
+    def __init__(
+        self, commands: Commands, presses: Presses, questions: Questions, names: CommandNames
+    ) -> None:
+        self._commands = commands
+        self._presses = presses
+        self._questions = questions
+        self._names = names
+
+    def register(self, tree: app_commands.CommandTree[Any]) -> None:
+        """Add the commands, and the two in the menu of a message, to a tree."""
+        groups = dict[tuple[str, ...], app_commands.Group]()
+        for command in COMMANDS:
+            made = self._made(command)
+            if len(command.path) == 1:
+                tree.add_command(made)
+            else:
+                self._group(command.path[:-1], groups, tree).add_command(made)
+        explain = app_commands.ContextMenu(
+            name=described("describe-explain"), callback=self._questions.explain
+        )
+        verify = app_commands.ContextMenu(
+            name=described("describe-verify-answer"), callback=self._verify
+        )
+        app_commands.default_permissions(manage_guild=True)(verify)
+        app_commands.guild_only(verify)
+        tree.add_command(explain)
+        tree.add_command(verify)
+
+    def _group(
+        self,
+        path: tuple[str, ...],
+        groups: dict[tuple[str, ...], app_commands.Group],
+        tree: app_commands.CommandTree[Any],
+    ) -> app_commands.Group:
+        """Return a group, added to what is around it.
+
+        The permission only tells Discord's client to whom `/course` is shown at first: who may
+        use it is checked with each use.
+        """
+        if path in groups:
+            return groups[path]
+        description = localized(GROUPS[path])
+        if len(path) > 1:
+            group = app_commands.Group(name=path[-1], description=description)
+            self._group(path[:-1], groups, tree).add_command(group)
+        else:
+            group = app_commands.Group(name=self._name(path), description=description)
+            if path == ("course",):
+                app_commands.default_permissions(manage_guild=True)(group)
+                app_commands.guild_only(group)
+            tree.add_command(group)
+        groups[path] = group
+        return group
+
+    def _name(self, path: tuple[str, ...]) -> str:
+        return str(getattr(self._names, path[0])) if len(path) == 1 else path[-1]
+
+    def _made(self, command: Command) -> app_commands.Command[Any, ..., None]:
+        """Return a command as discord.py reads it: from the signature of a function."""
+        arguments = {_safe(one): one for one in command.arguments if one.name not in LEFT_OUT}
+
+        async def callback(interaction: Interaction, **given: Any) -> None:
+            await self._used(command, interaction, given)
+
+        parameters = [inspect.Parameter("interaction", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+        for name, one in arguments.items():
+            default = inspect.Parameter.empty if one.required else None
+            kind, annotation = inspect.Parameter.POSITIONAL_OR_KEYWORD, _annotation(one)
+            parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+        callback.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        app_commands.describe(**{n: localized(one.describes) for n, one in arguments.items()})(
+            callback
+        )
+        app_commands.rename(**{n: one.name for n, one in arguments.items() if n != one.name})(
+            callback
+        )
+        app_commands.choices(**{n: _choices(one) for n, one in arguments.items() if _choices(one)})(
+            callback
+        )
+        app_commands.autocomplete(
+            **{
+                n: self._suggesting(one.kind)
+                for n, one in arguments.items()
+                if one.kind in SUGGESTED
+            }
+        )(callback)
+        return app_commands.Command(
+            name=self._name(command.path),
+            description=localized(command.describes),
+            callback=callback,
+        )
+
+    def _suggesting(self, kind: ArgumentKind) -> Suggest:
+        async def suggested(interaction: Interaction, typed: str) -> list[Choice]:
+            use = DiscordUse(interaction)
+            found = await self._commands.suggested(kind, use, typed)
+            return [app_commands.Choice(name=name, value=value) for name, value in found]
+
+        return suggested
+
+    async def _used(
+        self, command: Command, interaction: Interaction, given: Mapping[str, Any]
+    ) -> None:
+        arguments = _read(command, given)
+        if command.does is None:
+            asked = self._commands.question(command, arguments, PLATFORM)
+            if asked is None:
+                await tell(interaction, str(TERMS.how_to_ask))
+                return
+            incoming = heard_command(interaction, asked.text, section=asked.section)
+            incoming = replace(incoming, course=asked.course)
+            await self._questions.take(interaction, incoming, asked.private)
+            return
+        use = DiscordUse(interaction)
+        await use.shown(lambda use: self._commands.run(command, use, lambda: arguments))
+
+    async def _verify(self, interaction: Interaction, message: discord.Message) -> None:
+        """Open the form in which an answer of the bot is corrected."""
+        use = DiscordUse(interaction)
+        if use.not_to_set_up:
+            await tell(interaction, use.not_to_set_up)
+            return
+        await use.shown(lambda use: self._presses.verify_message(str(message.id), use))
+
+
+def _safe(argument: Argument) -> str:
+    return f"{argument.name}_" if argument.name in _KEYWORDS else argument.name
+
+
+def _annotation(argument: Argument) -> Any:
+    kinds: Mapping[ArgumentKind, Any] = {
+        ArgumentKind.FLAG: bool,
+        ArgumentKind.GROUP: discord.Role,
+        ArgumentKind.PERSON: discord.Member | discord.User,
+    }
+    kind = kinds.get(argument.kind, str)
+    if kind is str and argument.longest:
+        kind = app_commands.Range[str, argument.shortest, argument.longest]
+    return kind if argument.required else Optional[kind]  # noqa: UP045 - of a value
+
+
+def _choices(argument: Argument) -> list[Choice]:
+    """Return what can be chosen, in plain words."""
+    shown = argument.choices
+    if argument.kind is ArgumentKind.EXTENT:
+        shown = tuple((value, name) for value, (_, name) in EXTENTS.items())
+    return [app_commands.Choice(name=localized(name), value=value) for value, name in shown]
+
+
+def _read(command: Command, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given, by the names in the table."""
+    read = {
+        one.name: given[_safe(one)]
+        for one in command.arguments
+        if given.get(_safe(one)) is not None
+    }
+    if "where" in read:
+        read["where"] = EXTENTS[read["where"]][0]
+    course = read.get("course")
+    for name, kind in (("role", StaffKind.ROLE), ("person", StaffKind.PERSON)):
+        if name in read:
+            read[name] = NamedStaff(kind, str(read[name].id), course)
+    return read
+
+
+async def shown(_: Presence, named: NamedStaff) -> str:
+    """Return a role or person as Discord shows its name, with the id of one who may be gone."""
+    sign = "@&" if named.kind is StaffKind.ROLE else "@"
+    return f"<{sign}{named.id}> (`{named.id}`)"
 
 
 async def sync_changed(tree: app_commands.CommandTree[Any]) -> bool:

@@ -13,11 +13,12 @@ import aiohttp
 import discord
 from discord.http import HTTPClient, Route
 
-from adapters.actions.reports import File
+from adapters.actions.use import File
 from adapters.chat.acceptor import done_in_time
 from adapters.chat.access import Location
 from adapters.chat.base import Json, mapping
 from adapters.chat.buttons import ON_CARD
+from adapters.chat.front_desk import Received
 from adapters.chat.whereabouts import Presence
 from adapters.discord.answer_messages import first_part, nonce
 from adapters.discord.inbound import DIRECT, PLATFORM, where
@@ -32,8 +33,9 @@ from adapters.discord.rest import (
     Rest,
 )
 from adapters.discord.surroundings import Address
+from core.domain import i18n
 from core.domain.errors import DeliveryError
-from core.storage.inbox.base import Job, Kind, Twin
+from core.storage.inbox.base import Acceptance, Job, Kind, Twin
 from core.teaching.help_requests import CardDue, QueueCard
 
 logger = logging.getLogger(__name__)
@@ -80,7 +82,11 @@ async def respond(call: Callable[[], Awaitable[object]]) -> bool:
 
 
 async def in_time(
-    interaction: Interaction, work: Coroutine[Any, Any, Result], *, thinking: bool = True
+    interaction: Interaction,
+    work: Coroutine[Any, Any, Result],
+    *,
+    thinking: bool = True,
+    unless: Callable[[], bool] = lambda: False,
 ) -> Result:
     """Return what some work comes to; Discord, which waits three seconds, hears if it is slow.
 
@@ -88,9 +94,10 @@ async def in_time(
 
     Args:
         thinking: False: the message with the button is to show it, by `show_in_place`.
+        unless: Whether the work itself has responded by then, or is about to.
     """
     working = asyncio.create_task(work)
-    if not await done_in_time(working):
+    if not await done_in_time(working) and not unless():
         await respond(lambda: interaction.response.defer(ephemeral=thinking, thinking=thinking))
     return await working
 
@@ -177,6 +184,47 @@ async def show(interaction: Interaction, posts: Sequence[Post]) -> None:
         follow = partial(interaction.followup.send, ephemeral=True, allowed_mentions=nobody)
         if not await respond(partial(follow, view=view)):
             return
+
+
+async def show_view(interaction: Interaction, view: discord.ui.LayoutView) -> None:
+    """Show the user a view that no one else sees, in the way that `tell` does."""
+    nobody = discord.AllowedMentions.none()
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        await respond(
+            lambda: interaction.edit_original_response(view=view, allowed_mentions=nobody)
+        )
+        return
+    sending: Callable[..., Awaitable[object]] = interaction.response.send_message
+    if has_deferred_change(interaction):
+        sending = interaction.followup.send
+    await respond(lambda: sending(view=view, ephemeral=True, allowed_mentions=nobody))
+
+
+async def say_slow(interaction: Interaction) -> None:
+    """Notify the asker alone, once, that it takes long to store a question."""
+    await respond(
+        lambda: interaction.response.send_message(i18n.text("asking-slow"), ephemeral=True)
+    )
+
+
+async def acknowledge(interaction: Interaction, received: Received) -> None:
+    """Respond to Discord, within its three seconds, that the answer will follow.
+
+    Only what is in the inbox is acknowledged. When the interaction is lost, or was
+    acknowledged before a restart, the answer finds its way all the same. An answer that stands
+    apart would leave what is deferred for all unfinished: its asker reads again what Discord may
+    not have taken the first time.
+    """
+    arrival, acceptance = received.arrival, received.accepted.acceptance
+    is_stopped = acceptance in {Acceptance.LIMITED, Acceptance.PASSED_OVER}
+    is_refused = arrival.refusal is not None or is_stopped
+    if arrival.address.get("apart") and not is_refused:
+        await say_slow(interaction)
+        return
+    hidden = bool(arrival.address["ephemeral"]) or is_refused
+    await respond(lambda: interaction.response.defer(ephemeral=hidden, thinking=True))
+    if acceptance is Acceptance.PASSED_OVER:
+        await respond(interaction.delete_original_response)
 
 
 async def tell_unread(http: HTTPClient, data: Json, text: str) -> None:

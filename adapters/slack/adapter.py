@@ -25,10 +25,9 @@ from adapters.slack import notices as reactions
 from adapters.slack.answer_messages import delete
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.client import patiently
-from adapters.slack.commands import About, Questions
-from adapters.slack.course_commands import HINTS, PolicyCommands, Staff
+from adapters.slack.commands import Questions, SlashCommands
 from adapters.slack.events import Events
-from adapters.slack.home import Home, MyData
+from adapters.slack.home import Home
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction
 from adapters.slack.installations import (
     Installations,
@@ -37,15 +36,14 @@ from adapters.slack.installations import (
     OneInstallation,
     Workspaces,
 )
-from adapters.slack.modals import EXPLAIN, EXPORT, FORGET_ME, MEANT, REASON
+from adapters.slack.modals import EXPLAIN, FORM
 from adapters.slack.mrkdwn import as_written, words
 from adapters.slack.notices import announce
 from adapters.slack.outbound import Address, Post
 from adapters.slack.people import People
-from adapters.slack.presses import ButtonActions
+from adapters.slack.presses import VERIFY, SlackClicks
 from adapters.slack.reply import SlackReply, abandon, notify, retract, tell, tidy
 from adapters.slack.rest import Rest
-from adapters.slack.staff_presses import STAFF_FORM, VERIFY
 from adapters.slack.streaming import AgentSessions
 from adapters.slack.surroundings import Permalinks, QuestionSurroundings, ThreadReader
 from core.domain import AgentRequest
@@ -361,11 +359,8 @@ class Listeners:
     events: Events
     questions: Questions
     names: CommandNames
-    commands: About
-    my_data: MyData
-    staff: Staff
-    policies: PolicyCommands
-    clicks: ButtonActions
+    commands: SlashCommands
+    clicks: SlackClicks
     home: Home
     unhurried: BackgroundWork
 
@@ -432,17 +427,21 @@ def bolt_app(
 
 
 def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
-    names = listeners.names
-    app.command(f"/{names.ask}")(listeners.questions.ask)
-    app.command(f"/{names.glossator}")(listeners.commands.glossator)
-    app.command(f"/{names.course}")(listeners.staff.course)
+    for group, name in listeners.names:
+        app.command(f"/{name}")(_hearing(listeners.commands, group))
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
-    app.view(REASON)(listeners.clicks.reason_given)
-    app.view(MEANT)(listeners.clicks.meant)
-    app.message_shortcut(VERIFY)(listeners.clicks.staff.shortcut)
-    app.view(STAFF_FORM)(listeners.clicks.staff.submitted)
-    app.view(HINTS)(listeners.policies.form_sent)
+    app.message_shortcut(VERIFY)(listeners.clicks.verify)
+    app.view(FORM)(listeners.clicks.submitted)
+
+
+def _hearing(commands: SlashCommands, group: str) -> Callable[..., Awaitable[None]]:
+    async def given(
+        body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        await commands.given(group, body, ack, respond, client)
+
+    return given
 
 
 def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
@@ -457,18 +456,6 @@ def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
         await listeners.clicks.clicked(body, ack, respond, client)
         await listeners.unhurried.in_time(show_home(body, client))
 
-    async def forget(
-        body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
-    ) -> None:
-        async def forgetting() -> None:
-            await listeners.clicks.forget(body, respond)
-            await show_home(body, client)
-
-        await listeners.unhurried.in_time(forgetting())
-        await ack()
-
-    app.action(FORGET_ME)(forget)
-    app.action(EXPORT)(listeners.my_data.export_pressed)
     app.action(re.compile("gl:.*"))(clicked)
     for hear in (app.action, app.options, app.shortcut, app.view_submission, app.view_closed):
         hear(re.compile(".*"))(_passed_over)

@@ -1,6 +1,7 @@
-"""What people ask otherwise than by a message: `/ask`, `/help`, and the message shortcut."""
+"""What people do otherwise than by a message: commands, and the shortcut on a message."""
 
 import asyncio
+import html
 import json
 import logging
 import re
@@ -15,14 +16,10 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.actions.about import (
-    ABOUT_COMMANDS,
-    AboutCommand,
-    Facts,
-    Suggestion,
-    Suggestions,
-    asked_here,
-)
+from adapters.actions.about import Suggestion, Suggestions
+from adapters.actions.commands import Question
+from adapters.actions.text_commands import TextCommands
+from adapters.actions.use import Extent, Terms
 from adapters.chat.acceptor import Acceptor, BackgroundWork, done_in_time
 from adapters.chat.access import Location
 from adapters.chat.base import clean_text, mapping, mappings
@@ -31,7 +28,7 @@ from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage
 from adapters.chat.markdown.layout import visible
 from adapters.chat.question_context import MessageParts, TextFile, Whose
-from adapters.slack.home import MyData
+from adapters.chat.whereabouts import Presence
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
@@ -44,7 +41,6 @@ from adapters.slack.inbound import (
 )
 from adapters.slack.modals import (
     PRIVATE,
-    PUBLIC,
     QUESTION,
     WHO_SEES,
     answer_command,
@@ -54,16 +50,19 @@ from adapters.slack.modals import (
     quote_in,
     shown_modal,
     told,
-    typed,
+    typed_in,
 )
-from adapters.slack.mrkdwn import all_of, escaped, from_mrkdwn
+from adapters.slack.mrkdwn import all_of, escape, escaped, from_mrkdwn
 from adapters.slack.notices import message_id
 from adapters.slack.outbound import Response
-from adapters.slack.people import People
+from adapters.slack.people import People, home_of
+from adapters.slack.presses import SlackClicks, SlackUse
 from core.domain import i18n, now
-from core.domain.errors import BotError
+from core.domain.errors import BotError, RequestError
+from core.domain.i18n import Message
 from core.domain.i18n import text as assistant_text
 from core.domain.links import unread_instead
+from core.storage.access import NamedStaff, StaffKind
 from core.storage.channels import Panels, Place
 from core.storage.inbox.base import Acceptance
 
@@ -74,32 +73,6 @@ Json = dict[str, Any]
 
 _LONGEST_METADATA = 3_000
 """Characters that a view remembers."""
-_IN_SECTION = re.compile(
-    r"in\s+[\"“”„«](?P<name>[^\"“”„«»\n]{1,200})[\"“”»](?=\s|$)", re.IGNORECASE
-)
-"""As people write it, and as phones change their quotation marks."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskCommand:
-    """What runs for `/ask`."""
-
-    question: str
-    private: bool | None = None
-    """Whether its asker alone sees the answer; None: as the channel says."""
-    section: str | None = None
-
-    @classmethod
-    def of(cls, text: str) -> "AskCommand":
-        """Return what was asked: `private in "Section" question`, all but the last optional."""
-        first, _, rest = text.strip().partition(" ")
-        private = {PRIVATE: True, PUBLIC: False}.get(first.lower())
-        question = text.strip() if private is None else rest.strip()
-        found = _IN_SECTION.match(question)
-        if found is None:
-            return cls(question, private)
-        section = from_mrkdwn(found["name"]).text.strip()
-        return cls(question[found.end() :].strip(), private, section or None)
 
 
 class Questions:
@@ -110,31 +83,12 @@ class Questions:
         self._intake = intake
         self._people = people
 
-    async def ask(self, body: Json, ack: AsyncAck) -> None:
-        """Take a question by command; the answer comes when its turn has come."""
-        asked = AskCommand.of(str(body.get("text") or ""))
-        if not asked.question:
-            await ack(told(i18n.text("asking-how")))
-            return
-        await self.take(body, ack, asked)
-
-    async def take(
-        self,
-        body: Json,
-        ack: AsyncAck,
-        asked: AskCommand,
-        *,
-        course: str | None = None,
-    ) -> None:
-        """Take what a command asks.
-
-        Args:
-            course: The course that is asked, whatever the channel says.
-        """
+    async def take(self, body: Json, ack: AsyncAck, asked: Question) -> None:
+        """Take what a command asks; the answer comes when its turn has come."""
         spot = spot_of_command(body)
         key, response = trigger_key(body["trigger_id"]), response_of(body, now())
 
-        said = from_mrkdwn(asked.question)
+        said = from_mrkdwn(asked.text)
         private = bool(asked.private)
 
         async def incoming() -> IncomingMessage:
@@ -149,7 +103,8 @@ class Questions:
                 response=response,
                 commanded=True,
             )
-            return replace(incoming, course=course, section=asked.section)
+            section = from_mrkdwn(asked.section or "").text.strip() or None
+            return replace(incoming, course=asked.course, section=section)
 
         accepting = self._intake.begin(key, lambda: self._received(incoming))
         if await _is_slow(key, accepting):
@@ -179,14 +134,15 @@ class Questions:
         key = trigger_key(view["id"])
 
         async def incoming() -> IncomingMessage:
+            typed = typed_in(view)
             return heard_command(
                 passage.spot,
                 key,
-                typed(view, QUESTION).strip(),
+                typed.get(QUESTION, "").strip(),
                 quote=quote_in(view) or None,
                 parts=passage.parts,
                 explains=passage.message,
-                private=await self._is_private(passage.spot, typed(view, WHO_SEES) == PRIVATE),
+                private=await self._is_private(passage.spot, typed.get(WHO_SEES) == PRIVATE),
                 response=passage.response,
             )
 
@@ -283,63 +239,88 @@ def _metadata(body: Json, spot: Spot, parts: MessageParts) -> str:
     return json.dumps({**kept, "files": files})
 
 
-class About:
-    """Answers questions about the bot, to the asker alone."""
+TERMS = Terms(
+    Message("slack-how-to-ask"),
+    {
+        Extent.CHANNEL: Message("staff-done-channel"),
+        Extent.TENANT: Message("staff-done-workspace"),
+    },
+)
+WIDE = {"workspace": Extent.TENANT}
+_MENTION = re.compile(r"<(?:@|!subteam\^)(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
+_OTHER_ENTITY = re.compile(r"<[#!]?(?P<what>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
+_KINDS = {"S": StaffKind.GROUP, "U": StaffKind.PERSON, "W": StaffKind.PERSON}
+_ID = re.compile(r"[SUW][A-Z0-9]{6,}")
+
+
+class SlashCommands:
+    """Does what is typed after a command, and answers its user."""
 
     def __init__(
         self,
-        *,
-        desk: FrontDesk,
-        facts: Facts,
-        my_data: MyData,
+        text: TextCommands,
         questions: Questions,
+        clicks: SlackClicks,
         unhurried: BackgroundWork,
     ) -> None:
-        self._desk = desk
-        self._facts = facts
-        self._my_data = my_data
+        self._text = text
         self._questions = questions
+        self._clicks = clicks
         self._unhurried = unhurried
 
-    async def glossator(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
-        """Do what the first word says; without one, tell how to ask."""
-        word, _, rest = str(body.get("text") or "").strip().partition(" ")
-        match word.lower(), rest.strip():
-            case (("" | "help"), question):
-                await self.help({**body, "text": question}, ack)
-            case name, "" if name in ABOUT_COMMANDS:
-                await self.fact(name, body, ack, respond)
-            case "data", "":
-                await self.data(body, ack, respond)
-            case _:
-                *words, last = (f"`{name}`" for name in ("help", *ABOUT_COMMANDS, "data"))
-                await ack(told(i18n.text("command-unknown", words=", ".join(words), last=last)))
+    async def given(
+        self, group: str, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        """Do what a command of a group says."""
+        line = str(body.get("text") or "")
+        if (asked := self._text.question(group, line)) is not None:
+            await self._questions.take(body, ack, asked)
+            return
+        use = self._clicks.command(body, client)
+        answering = self._answer(group, unescaped(line), use)
+        await answer_command(self._unhurried, answering, ack, respond)
 
-    async def help(self, body: Json, ack: AsyncAck) -> None:
-        """Say how to ask, or answer from the handbook."""
-        question = str(body.get("text") or "").strip()
-        if question:
-            asked = AskCommand(asked_here(question, "Slack"), private=True)
-            await self._questions.take(body, ack, asked, course=self._facts.handbook)
-        else:
-            await ack(told(i18n.text("slack-how-to-ask")))
+    async def _answer(self, group: str, line: str, use: SlackUse) -> Json:
+        return await use.message_of(await self._text.answer(group, line, use)) or {}
 
-    async def fact(self, name: str, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
-        """Answer the command of that name in ABOUT_COMMANDS."""
-        shown = self._shown(ABOUT_COMMANDS[name], spot_of_command(body))
-        await answer_command(self._unhurried, shown, ack, respond)
 
-    async def data(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
-        """Show what is stored about the asker, with buttons that give it or delete it."""
-        shown = self._my_data.shown(spot_of_command(body))
-        await answer_command(self._unhurried, shown, ack, respond)
+def named(word: str, course: str | None) -> NamedStaff:
+    """Return who is meant by a mention, or by an id as the list shows it.
 
-    async def _shown(self, command: AboutCommand, spot: Spot) -> Json:
-        try:
-            here = await self._desk.here(spot.location)
-            return told(await command.answer(self._facts, here))
-        except BotError as error:
-            return told(error.user_message)
+    Raises:
+        RequestError: where it is neither.
+    """
+    if _ID.fullmatch(word) is None:
+        raise RequestError(user_message=i18n.text("slack-staff-no-mention"))
+    return NamedStaff(_KINDS[word[0]], word, course)
+
+
+def unescaped(text: str) -> str:
+    """Return what was typed after a command, each mention as the id of whom it names."""
+    text = _OTHER_ENTITY.sub(_typed, _MENTION.sub(r" \g<id> ", text))
+    return html.unescape(text)
+
+
+def _typed(entity: re.Match[str]) -> str:
+    return entity["label"] or entity["what"]
+
+
+class Names:
+    """Names groups and people without a mention, which would notify them."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+
+    async def shown(self, who: Presence, named: NamedStaff) -> str:
+        """Return a name with its id; of those who have left, the id alone."""
+        if named.kind is StaffKind.GROUP:
+            handle = (await self._people.groups(*home_of(who))).get(named.id, "")
+            name = escape(handle)
+            group = i18n.text("slack-staff-group", name=name, id=named.id)
+            return group if handle else f"`{named.id}`"
+        member = await self._people.member(*home_of(who), named.id)
+        name = member.name if member else ""
+        return f"{escape(name)} (`{named.id}`)" if name else f"`{named.id}`"
 
 
 _CHANNEL = "slack#/types/channel_id"

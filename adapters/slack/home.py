@@ -2,34 +2,30 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import aiohttp
-from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.actions.about import Facts, in_words
-from adapters.actions.reports import DataExport
-from adapters.chat.acceptor import BackgroundWork
+from adapters.actions.reports import OwnData
+from adapters.chat.buttons import NO_ID, Button
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.markdown.layout import shortened
 from adapters.slack.inbound import Spot
-from adapters.slack.modals import data_buttons, forget_button, plain, respond_with, told
+from adapters.slack.modals import button_row, card_blocks, plain
 from adapters.slack.mrkdwn import controls_escaped, escaped, link, to_mrkdwn, words
-from adapters.slack.people import People
-from adapters.slack.presses import ButtonActions
-from adapters.slack.refusals import Refused, send_file
+from adapters.slack.presses import SlackClicks, SlackUse
 from core.domain.errors import BotError
 from core.domain.i18n import text
 from core.domain.links import one_line
 from core.storage.access import Reader
 from core.storage.inbox.base import Answered
 from core.storage.inbox.store import Inbox
-from core.storage.privacy import PersonalData
 from core.storage.sessions import FORGOTTEN_TEXT, SessionStore
 
 logger = logging.getLogger(__name__)
@@ -55,15 +51,15 @@ class Home:
         desk: FrontDesk,
         directory: CourseDirectory,
         facts: Facts,
-        personal: PersonalData,
-        clicks: ButtonActions,
+        own_data: OwnData,
+        clicks: SlackClicks,
         inbox: Inbox,
         sessions: SessionStore,
     ) -> None:
         self._desk = desk
         self._directory = directory
         self._facts = facts
-        self._personal = personal
+        self._own_data = own_data
         self._clicks = clicks
         self._inbox = inbox
         self._sessions = sessions
@@ -80,8 +76,9 @@ class Home:
             logger.warning("the App Home could not be shown: %s", error)
 
     async def _blocks(self, spot: Spot, client: AsyncWebClient) -> list[Json]:
-        pseudonyms = await self._clicks.pseudonyms(spot)
-        stored = await self._personal.stored(pseudonyms)
+        use = SlackUse(self._clicks.around, spot, {}, client)
+        pseudonyms = await self._own_data.pseudonyms(use)
+        stored = await self._own_data.amounts(use)
         reader = (await self._desk.here(spot.location)).reader
         titles = await self._facts.courses(reader)
         courses = [_mrkdwn(f"- {shortened(title, _LONGEST_LINE)}") for title in titles]
@@ -92,12 +89,21 @@ class Home:
             *_sections(threads or [text("slack-home-no-threads")]),
             header(text("slack-home-stored")),
             section(escaped(in_words(stored, "Slack"))),
-            *([forget_button()] if stored.anything else []),
+            *([button_row((Button.FORGET_ME,), NO_ID)] if stored.anything else []),
         ]
-        below = [*await self._clicks.staff.home_blocks(spot), *below]
+        below = [*await self._waiting(use), *below]
         above = _sections(courses or [text("course-none-yet")])
         room = MOST_BLOCKS - len(below) - 1
         return [header(text("slack-home-courses")), *_fitting(above, room), *below]
+
+    async def _waiting(self, use: SlackUse) -> list[Json]:
+        """Return what waits for staff; nothing for anybody else."""
+        try:
+            cards = await self._clicks.presses.queue(use)
+        except BotError:
+            return []
+        heading: Json = {"type": "section", "text": plain(cards.heading)}
+        return [heading, *card_blocks(replace(cards, next_page=None))]
 
     async def _threads(
         self, spot: Spot, reader: Reader, pseudonyms: list[str], client: AsyncWebClient
@@ -170,58 +176,3 @@ def section(mrkdwn: str) -> Json:
 
 def _mrkdwn(markdown: str) -> str:
     return controls_escaped(to_mrkdwn(markdown))
-
-
-class MyData:
-    """Shows, gives and deletes what is stored about who asks for it, to them alone."""
-
-    def __init__(
-        self,
-        personal: PersonalData,
-        own_data: DataExport,
-        clicks: ButtonActions,
-        people: People,
-        unhurried: BackgroundWork,
-    ) -> None:
-        self._personal = personal
-        self._own_data = own_data
-        self._clicks = clicks
-        self._people = people
-        self._unhurried = unhurried
-
-    async def shown(self, spot: Spot) -> Json:
-        """Return how much is stored, with buttons that give it or delete it."""
-        try:
-            stored = await self._personal.stored(await self._clicks.pseudonyms(spot))
-        except BotError as error:
-            return told(error.user_message)
-        return told(in_words(stored, "Slack"), data_buttons(may_delete=stored.anything))
-
-    async def exported(self, spot: Spot, client: AsyncWebClient) -> Json:
-        """Send all that is stored by direct message, and return what the asker reads here."""
-        try:
-            file = await self._own_data.file(await self._clicks.pseudonyms(spot), spot.location)
-            await send_file(client, spot.user, file, text("privacy-export-sent"))
-        except Refused as refusal:
-            logger.warning("a file was not sent: %s", refusal)
-            is_forbidden = refusal.word == "missing_scope"
-            return told(text("slack-export-no-files") if is_forbidden else refusal.user_message)
-        except BotError as error:
-            return told(error.user_message)
-        return told(text("slack-export-in-direct-messages"))
-
-    async def export_pressed(
-        self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
-    ) -> None:
-        """Send all that is stored to the person who pressed the button."""
-
-        async def exporting() -> None:
-            try:
-                spot = await self._people.spot_of(body)
-            except BotError as error:
-                await respond_with(respond, told(error.user_message))
-            else:
-                await respond_with(respond, await self.exported(spot, client))
-
-        await self._unhurried.in_time(exporting())
-        await ack()

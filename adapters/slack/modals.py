@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Coroutine, Iterator, Sequence
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import aiohttp
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -12,14 +13,13 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.actions.answers import REASONS
+from adapters.actions.use import Card, Cards, Field, Form
 from adapters.chat.acceptor import BackgroundWork
+from adapters.chat.buttons import ASKS_FIRST, NO_ID, Button
 from adapters.slack.inbound import Spot
 from adapters.slack.mrkdwn import CONTROLS, divided
-from adapters.slack.outbound import Post, fallback, markdown_blocks
-from core.domain import MAX_QUESTION, MAX_SELECTED_TEXT, MIN_QUESTION, i18n
-from core.domain.i18n import text
-from core.storage.sessions import LONGEST_REASON
+from adapters.slack.outbound import Post, confirm, fallback, markdown_blocks
+from core.domain import MAX_SELECTED_TEXT, i18n
 
 logger = logging.getLogger(__name__)
 
@@ -29,18 +29,13 @@ _PAUSES = (0.3, 1.0, None)
 """Seconds before a click is answered again that Slack failed to answer."""
 EXPLAIN = "explain"
 """The callback id of the message shortcut, and of its modal."""
-REASON = "gl:reason"
-"""The callback id of the modal that asks why an answer was not helpful."""
-MEANT = "gl:meant"
-"""The callback id of the modal that asks what a follow-up was to mean."""
-EXPORT = "gl:export-my-data"
-"""The action id of the button that sends what is stored about its user as a file."""
-FORGET_ME = "gl:forget-me"
-"""The action id of the button that deletes what is stored about the user who presses it."""
-BECAUSE, QUESTION, WHO_SEES, WHY = "because", "question", "who-sees", "why"
+FORM = "gl:form"
+"""The callback id of every other modal that is sent back."""
+QUESTION, WHO_SEES = "question", "who-sees"
 """The action ids of inputs."""
 PRIVATE, PUBLIC = "private", "public"
 _LONGEST_SECTION = 3_000
+_LONGEST_CARD = 2_900
 _LONGEST_INPUT = 3_000
 """Characters that Slack takes in an input, which is less than a message may have."""
 _QUOTED = "quote-"
@@ -48,41 +43,55 @@ _PATIENCE = 2.0
 """Seconds for a modal to open; the click it answers is to be acknowledged within three."""
 
 
-def told(markdown: str, *more: Json) -> Json:
+def told(markdown: str, buttons: Sequence[Button] = (), name: UUID = NO_ID) -> Json:
     """Return a message that its reader alone sees; titles and names in it are escaped before."""
-    shown = [*markdown_blocks(divided(markdown, CONTROLS)), *more]
-    return {"response_type": "ephemeral", "text": fallback(Post(markdown)), "blocks": shown}
-
-
-def data_buttons(*, may_delete: bool) -> Json:
-    """Return the buttons that give what is stored as a file, and delete it."""
-    export: Json = {"type": "button", "text": plain(text("privacy-export")), "action_id": EXPORT}
-    return {"type": "actions", "elements": [export, *([_forget_button()] if may_delete else [])]}
-
-
-def told_to_all(markdown: str) -> Json:
-    """Return a message that everybody in the channel sees."""
-    return {**told(markdown), "response_type": "in_channel"}
-
-
-def forget_button() -> Json:
-    """Return the button that deletes everything, alone."""
-    return {"type": "actions", "elements": [_forget_button()]}
-
-
-def _forget_button() -> Json:
+    shown = markdown_blocks(divided(markdown, CONTROLS))
+    row = [button_row(buttons, name)] if buttons else []
     return {
-        "type": "button",
-        "text": plain(i18n.text("privacy-delete-all")),
-        "action_id": FORGET_ME,
-        "style": "danger",
-        "confirm": {
-            "title": plain(i18n.text("button-delete-question")),
-            "text": plain(i18n.text("privacy-delete-confirm")),
-            "confirm": plain(i18n.text("button-delete")),
-            "deny": plain(i18n.text("button-cancel")),
-        },
+        "response_type": "ephemeral",
+        "text": fallback(Post(markdown)),
+        "blocks": [*shown, *row],
     }
+
+
+def private_message(heading: str, blocks: Sequence[Json]) -> Json:
+    """Return a message of blocks that its reader alone sees."""
+    above = [{"type": "section", "text": plain(heading)}] if heading else []
+    return {"response_type": "ephemeral", "text": heading or "…", "blocks": [*above, *blocks]}
+
+
+def card_blocks(cards: Cards) -> list[Json]:
+    """Return the blocks of a page of cards."""
+    blocks = [block for card in cards.cards for block in _card_blocks(card)]
+    if cards.next_page is not None:
+        blocks.append(button_row((Button.MORE,), cards.next_page))
+    return blocks
+
+
+def _card_blocks(card: Card) -> Iterator[Json]:
+    for part in card:
+        shown = "\n".join(": ".join(filter(None, (one.label, one.text))) for one in part.lines)
+        yield {"type": "section", "text": plain(shown[:_LONGEST_CARD])}
+        if part.buttons:
+            yield button_row(part.buttons, part.name)
+
+
+def button_row(buttons: Sequence[Button], name: UUID) -> Json:
+    """Return a row of buttons."""
+    return {"type": "actions", "elements": [_button(one, name) for one in buttons]}
+
+
+def _button(button: Button, name: UUID) -> Json:
+    shown: Json = {
+        "type": "button",
+        "text": plain(button.label),
+        "action_id": f"gl:{button.value}",
+        "value": str(name),
+    }
+    if button in ASKS_FIRST:
+        shown["style"] = "danger"
+        shown["confirm"] = confirm(button)
+    return shown
 
 
 async def answer_command(
@@ -183,62 +192,48 @@ def quote_in(view: Json) -> str:
     )
 
 
-def reason_modal(metadata: str) -> Json:
-    """Return the modal that asks why an answer was not helpful; the vote is kept already."""
-    words: Json = {
-        "type": "plain_text_input",
-        "action_id": WHY,
-        "multiline": True,
-        "max_length": LONGEST_REASON,
-    }
-    options = [{"text": plain(str(said)), "value": value} for value, said in REASONS.items()]
-    because: Json = {"type": "radio_buttons", "action_id": BECAUSE, "options": options}
+def form_view(form: Form, metadata: str) -> Json:
+    """Return the modal that asks for what a form does."""
+    beside = [{"type": "section", "text": plain(form.beside[:_LONGEST_CARD])}]
     return {
         "type": "modal",
-        "callback_id": REASON,
+        "callback_id": FORM,
         "private_metadata": metadata,
-        "title": plain(i18n.text("vote-why")),
-        "submit": plain(i18n.text("button-send")),
-        "close": plain(i18n.text("button-close")),
-        "blocks": [
-            {
-                "type": "input",
-                "block_id": BECAUSE,
-                "optional": True,
-                "label": plain(i18n.text("vote-because")),
-                "element": because,
-            },
-            {
-                "type": "input",
-                "block_id": WHY,
-                "optional": True,
-                "label": plain(i18n.text("vote-in-your-words")),
-                "element": words,
-            },
-        ],
-    }
-
-
-def meant_modal(understood: str, metadata: str) -> Json:
-    """Return the modal that asks what was meant, beginning with what was understood."""
-    words: Json = {
-        "type": "plain_text_input",
-        "action_id": QUESTION,
-        "multiline": True,
-        "min_length": MIN_QUESTION,
-        "max_length": MAX_QUESTION,
-        "initial_value": understood[:MAX_QUESTION],
-    }
-    label = plain(i18n.text("not-meant-question"))
-    return {
-        "type": "modal",
-        "callback_id": MEANT,
-        "private_metadata": metadata,
-        "title": plain(i18n.text("not-meant-title")),
-        "submit": plain(i18n.text("button-send")),
+        "title": plain(form.title),
+        "submit": plain(form.submit or i18n.text("button-send")),
         "close": plain(i18n.text("button-cancel")),
-        "blocks": [{"type": "input", "block_id": QUESTION, "label": label, "element": words}],
+        "blocks": [*(beside if form.beside else ()), *map(_field, form.fields)],
     }
+
+
+def _field(field: Field) -> Json:
+    longest = min(field.longest, _LONGEST_INPUT)
+    element: Json = {
+        "type": "plain_text_input",
+        "action_id": field.name,
+        "multiline": field.is_long,
+        "max_length": longest,
+    }
+    if field.shortest:
+        element["min_length"] = field.shortest
+    if field.value:
+        element["initial_value"] = field.value[:longest]
+    if field.options:
+        options = [{"text": plain(said), "value": value} for value, said in field.options]
+        element = {"type": "radio_buttons", "action_id": field.name, "options": options}
+    return {
+        "type": "input",
+        "block_id": field.name,
+        "optional": not field.required,
+        "label": plain(field.label),
+        "element": element,
+    }
+
+
+def sentence_modal(title: str, sentence: str) -> Json:
+    """Return a modal that shows a sentence."""
+    shown = plain(sentence.replace("`", "")[:_LONGEST_SECTION])
+    return shown_modal(title, [{"type": "section", "text": shown}])
 
 
 def shown_modal(title: str, blocks: Sequence[Json]) -> Json:
@@ -251,14 +246,13 @@ def shown_modal(title: str, blocks: Sequence[Json]) -> Json:
     }
 
 
-def typed(view: Json, name: str) -> str:
-    """Return what was typed or chosen in an input, by its action id."""
-    for inputs in (view.get("state") or {}).get("values", {}).values():
-        if name in inputs:
-            state = inputs[name]
-            chosen = (state.get("selected_option") or {}).get("value")
-            return str(chosen or state.get("value") or "")
-    return ""
+def typed_in(view: Json) -> dict[str, str]:
+    """Return what was typed or chosen in each input, by its action id."""
+    return {
+        name: str((state.get("selected_option") or {}).get("value") or state.get("value") or "")
+        for inputs in (view.get("state") or {}).get("values", {}).values()
+        for name, state in inputs.items()
+    }
 
 
 def plain(shown: str) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from adapters.actions.reports import File
+from adapters.actions.use import File
 from adapters.chat.base import PostKeeper
 from adapters.chat.base import clean_text as reactions_text
 from adapters.slack.client import SlackClient

@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters.actions.staff import PINGS
 from adapters.chat.access import Choice, request_in
 from adapters.chat.base import EarlierThread, Nearest, nearest_to, pressed_section
-from adapters.chat.buttons import REST, Button, apart, buttons_under, custom_id, parsed
+from adapters.chat.buttons import ASKS_FIRST, REST, Button, apart, buttons_under, custom_id, parsed
 from adapters.chat.incoming_message import TITLED
 from adapters.chat.markdown.footnotes import (
     adds_to,
@@ -607,12 +607,17 @@ def _icon(button: Button, request_id: UUID) -> Block:
         "text": _plain(button.label),
         "action_id": f"gl:{button.value}",
         "value": str(request_id),
-        "confirm": {
-            "title": _plain(i18n.text("button-delete-question")),
-            "text": _plain(i18n.text("answer-delete-confirm")),
-            "confirm": _plain(i18n.text("button-delete")),
-            "deny": _plain(i18n.text("button-cancel")),
-        },
+        "confirm": confirm(button),
+    }
+
+
+def confirm(button: Button) -> Block:
+    """Return what Slack asks before a button does what cannot be undone."""
+    return {
+        "title": _plain(i18n.text("button-delete-question")),
+        "text": _plain(str(ASKS_FIRST[button])),
+        "confirm": _plain(i18n.text("button-delete")),
+        "deny": _plain(i18n.text("button-cancel")),
     }
 
 

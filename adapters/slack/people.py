@@ -254,3 +254,8 @@ def _is_of(home: Installed, user: Json) -> bool:
 
 def _is_admin(user: Json) -> bool:
     return bool(user.get("is_admin") or user.get("is_owner"))
+
+
+def home_of(who: Presence) -> tuple[str, str | None]:
+    """Return the ids of a workspace and of its organisation."""
+    return who.location.workspace, who.organisation.workspace if who.organisation else None

@@ -1,8 +1,9 @@
-"""What the buttons under an answer do in Slack, also those from before a restart."""
+"""Buttons, menus and forms in Slack: read for the shared actions, and what these say shown."""
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -13,378 +14,370 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.actions.answers import AnswerActions, Clicker, Declined, reason_of
+from adapters.actions.presses import Presses
+from adapters.actions.use import (
+    Cards,
+    CoursesFound,
+    Declined,
+    Evidence,
+    Form,
+    QuestionTaken,
+    Result,
+    Terms,
+    Told,
+    Use,
+)
 from adapters.chat.acceptor import BackgroundWork
-from adapters.chat.base import CHOICE
-from adapters.chat.buttons import Button
-from adapters.chat.front_desk import FrontDesk
+from adapters.chat.buttons import Button, custom_id, parsed
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.slack import outbound as blocks
+from adapters.slack import outbound
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
     heard_command,
-    heard_press,
     moment_of,
     position_of,
     pressed_at,
     response_of,
+    spot_of_command,
     trigger_key,
 )
 from adapters.slack.installations import Installations
 from adapters.slack.modals import (
-    BECAUSE,
-    QUESTION,
-    WHY,
     answer_press,
-    meant_modal,
+    card_blocks,
+    form_view,
     open_modal,
-    plain,
-    reason_modal,
+    private_message,
     respond_with,
+    sentence_modal,
     shown_modal,
     told,
-    typed,
+    typed_in,
     update_modal,
 )
 from adapters.slack.notices import message_id
-from adapters.slack.outbound import Response, section_of
-from adapters.slack.people import People, is_in
+from adapters.slack.outbound import Response, blocks_of_post, section_of
+from adapters.slack.people import GROUPS_SCOPE, People, home_of, is_in
+from adapters.slack.refusals import Refused, send_file
 from adapters.slack.reply import evidence
-from adapters.slack.staff_presses import Pressed, StaffQueue, ask_button
-from core.domain import AgentRequest, i18n
-from core.domain.errors import BotError, RequestError
+from core.domain import i18n, now
+from core.domain.errors import BotError, DeliveryError, RequestError
+from core.storage.access import NamedStaff, StaffKind
+from core.storage.channels import Place
+from core.storage.inbox.base import Arrival
 from core.storage.inbox.queries import InboxPlaces
-from core.storage.privacy import Channel, PersonalData
+from core.storage.privacy import Channel
+from core.teaching.help_requests import CardDue, QueueCard
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+ShowCard = Callable[[CardDue, QueueCard], Awaitable[str]]
 
-_OF_ONES_OWN = frozenset({Button.STOP, Button.DELETE})
-"""Their askers may press these anywhere and always."""
+VERIFY = "gl-verify"
+"""The callback id of the message shortcut by which staff correct an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Press:
-    """A button that was pressed."""
+class UseContext:
+    """What is asked about who does something."""
 
-    request_id: UUID
-    spot: Spot
-    body: Json
-    client: AsyncWebClient
-
-    @property
-    def ts(self) -> str:
-        """When it was pressed, as Slack writes it."""
-        return pressed_at(self.body)
+    people: People
+    installations: Installations
+    show_card: ShowCard
+    terms: Terms
 
 
-class ButtonActions:
-    """Does what a button says; each click is answered to its clicker alone."""
+class SlackUse(Use):
+    """A command, a press, a shortcut, or a form that was sent."""
 
     def __init__(
         self,
-        desk: FrontDesk,
-        actions: AnswerActions,
-        personal: PersonalData,
-        people: People,
-        installations: Installations,
+        around: UseContext,
+        spot: Spot,
+        body: Json,
+        client: AsyncWebClient | None,
+        *,
+        ts: str | None = None,
+        key: str = "",
+        response: Response | None = None,
+    ) -> None:
+        """Put together what Slack sent.
+
+        Args:
+            ts: When it was pressed, as Slack writes it; None: Slack does not say.
+            key: The inbox key of what is asked by it; empty: by its trigger.
+            response: The way to answer; None: the one in its body.
+        """
+        self._around = around
+        self.terms = around.terms
+        self.spot = spot
+        self._body = body
+        self._client = client
+        self._ts = ts
+        self._key = key
+        self.at = now() if ts is None else moment_of(ts)
+        self._response = response or response_of(body, self.at)
+        self.who = around.people.presence_of(spot)
+        self.here = Place(PLATFORM, spot.team, spot.channel)
+        self.position = time.time_ns() // 1_000 if ts is None else position_of(ts)
+        self.direct, self.outsider = spot.direct, spot.outsider
+        container = body.get("container") or {}
+        self.alone = bool(container.get("is_ephemeral"))
+        self.message = str(container["message_ts"]) if container.get("message_ts") else None
+
+    def heard(
+        self,
+        question: str,
+        *,
+        quote: str | None = None,
+        section: str | None = None,
+        private: bool = False,
+    ) -> IncomingMessage:
+        """Return what is asked by it, with what finds out who asks."""
+        incoming = heard_command(
+            self.spot,
+            self._key or trigger_key(self._body["trigger_id"]),
+            question,
+            quote=quote,
+            private=private,
+            response=self._response,
+            commanded="command" in self._body,
+        )
+        if self._ts is not None and not self._key:
+            incoming = replace(incoming, position=self.position, sent_at=self.at)
+        return self._around.people.introduced(replace(incoming, section=section))
+
+    async def open(self, form: Form) -> bool:
+        """Show a form, which remembers where it was opened."""
+        about: Json = {
+            "form": custom_id(form.button, form.name),
+            "spot": asdict(self.spot),
+            "at": self._ts,
+        }
+        if (response := self._response) is not None:
+            about |= {"url": response.url, "until": response.expires_at.isoformat()}
+        return await self.open_view(form_view(form, json.dumps(about)))
+
+    async def open_view(self, view: Json) -> bool:
+        """Show a modal; return whether it is shown."""
+        trigger = self._body.get("trigger_id")
+        if self._client is None or trigger is None:
+            return False
+        return await open_modal(self._client, str(trigger), view)
+
+    async def locale(self) -> str | None:
+        """Return the locale that the user has set in Slack."""
+        return await self._around.people.locale_of(self._body)
+
+    async def user_name(self) -> str:
+        """Return how the user is called in the workspace."""
+        spot = self.spot
+        member = await self._around.people.member(spot.team, spot.enterprise, spot.user)
+        return member.name if member is not None else ""
+
+    async def workspaces(self) -> Collection[str]:
+        """Return the workspaces that have the app.
+
+        Where an organisation let the app in, its workspaces are known by their events alone.
+        """
+        return {self.spot.team, *await self._around.installations.places()}
+
+    async def address_to_share(self) -> Mapping[str, Any]:
+        """Return the thread or channel of the button, where the bot is a member."""
+        assert self._client is not None, "a press comes with one"
+        if not await is_in(self._client, self.spot.channel):
+            raise Declined(i18n.text("slack-not-in-channel"))
+        return self.spot.address(post_question=self.spot.thread is None)
+
+    def reply_address(self, original: Arrival, thread: str | None) -> Mapping[str, Any]:
+        """Return where the staff's reply to a question goes: into its thread."""
+        address = dict(original.address)
+        root = thread or address.get("thread") or address.get("message")
+        question = address.get("message") or root
+        return {**address, "thread": root, "message": question, "post_question": False}
+
+    async def to_be_staff(self, named: NamedStaff) -> str:
+        """Return that groups cannot be read, where one is named; raises RequestError."""
+        people, home = self._around.people, home_of(self.who)
+        if named.kind is StaffKind.PERSON:
+            if await people.member(*home, named.id) is None:
+                raise RequestError(user_message=i18n.text("slack-staff-no-member"))
+            return ""
+        if note := await self.note_on_groups():
+            return note
+        if not await people.people_in(*home, named.id):
+            raise RequestError(user_message=i18n.text("slack-staff-no-group"))
+        return ""
+
+    async def note_on_groups(self) -> str:
+        """Return that the scope is missing by which we see who is in a group."""
+        if await self._around.people.may_read_groups(*home_of(self.who)):
+            return ""
+        return i18n.text("slack-staff-no-groups-scope", scope=GROUPS_SCOPE)
+
+    async def show_card(self, due: CardDue, card: QueueCard) -> str:
+        """Show a card in its channel."""
+        return await self._around.show_card(due, card)
+
+    @property
+    def answer_message(self) -> str | None:
+        """The message with the button, as the inbox knows it."""
+        return None if self.message is None else message_id(self.spot.channel, self.message)
+
+    async def message_of(self, result: Result) -> Json | None:
+        """Return the message that shows a result; a modal is shown by itself, and needs none."""
+        match result:
+            case Told():
+                return await self._told(result)
+            case Evidence(response):
+                return await self._passages(evidence(response))
+            case CoursesFound(sentence, choice):
+                blocks = blocks_of_post(outbound.sentence(sentence, choice))
+                return {**private_message("", blocks), "replace_original": True}
+            case Cards(heading, _, _, in_place):
+                shown = private_message(heading, card_blocks(result))
+                return {**shown, "replace_original": True} if in_place else shown
+        return None
+
+    async def _passages(self, passages: list[Json]) -> Json | None:
+        if not passages:
+            return told(i18n.text("answer-no-evidence"))
+        is_shown = await self.open_view(shown_modal(i18n.text("button-evidence"), passages))
+        return None if is_shown else told(i18n.text("slack-too-late"))
+
+    async def _told(self, said: Told) -> Json:
+        markdown = said.markdown
+        if said.file is not None:
+            assert self._client is not None, "a command or a press comes with one"
+            try:
+                await send_file(self._client, self.spot.user, said.file, said.file.caption)
+            except DeliveryError as error:
+                logger.warning("a file was not sent: %s", error)
+                if said.file.is_all:
+                    is_forbidden = isinstance(error, Refused) and error.word == "missing_scope"
+                    sentence = i18n.text("slack-export-no-files")
+                    markdown = sentence if is_forbidden else error.user_message
+            else:
+                direct = i18n.text("slack-export-in-direct-messages")
+                with_picture = f"{markdown}\n\n{i18n.text('radar-picture-sent')}"
+                markdown = direct if said.file.is_all else with_picture
+        message = told(markdown, buttons=said.buttons, name=said.name)
+        if said.for_all:
+            message["response_type"] = "in_channel"
+        return {**message, "replace_original": True} if said.in_place else message
+
+
+class SlackClicks:
+    """Hands presses and forms on, and shows what they come to, to their user alone."""
+
+    def __init__(
+        self,
+        presses: Presses,
+        around: UseContext,
         unhurried: BackgroundWork,
         places: InboxPlaces,
-        staff: StaffQueue,
     ) -> None:
-        self.staff = staff
-        self._places = places
-        self._desk = desk
-        self._actions = actions
-        self._personal = personal
-        self._people = people
-        self._installations = installations
+        self.presses = presses
+        self.around = around
         self._unhurried = unhurried
-        self._doing: dict[Button, Callable[[_Press], Awaitable[Json | str | None]]]
-        self._doing = {
-            Button.HELPFUL: self._helpful,
-            Button.NOT_HELPFUL: self._not_helpful,
-            Button.EVIDENCE: self._evidence,
-            Button.WITHOUT_QUOTE: self._without_quote,
-            Button.NOT_MEANT: self._not_meant,
-            Button.SHARE: self._share,
-            Button.STOP: self._stop,
-            Button.DELETE: self._delete,
-        }
+        self._places = places
+
+    def command(self, body: Json, client: AsyncWebClient) -> SlackUse:
+        """Return a slash command as it is used."""
+        return SlackUse(self.around, spot_of_command(body), body, client)
 
     async def clicked(
         self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
-        """Do what the pressed button says; the clicker reads when it cannot be done."""
+        """Do what a button says, or what was chosen in a menu."""
         action = body["actions"][0]
-        pressed, chosen = blocks.pressed(action), blocks.chosen(action)
-        doing: Callable[[_Press], Awaitable[Json | str | None]]
+        doing: Callable[[Use], Awaitable[Result]] | None = None
         if (section := section_of(action)) is not None:
-            kind, request_id, number = section
-            choosing = self._question_chosen if kind == CHOICE else self._section_chosen
-            doing = partial(choosing, number=number)
-            await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
-        elif chosen is not None:
-            request_id, course_id = chosen
-            doing = partial(self._chosen, course_id=course_id)
-            await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
-        elif pressed is not None:
-            button, request_id = pressed
-            doing = partial(self._pressed, button)
-            await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
+            doing = partial(self.presses.choose_number, *section)
+        elif (chosen := outbound.chosen(action)) is not None:
+            doing = partial(self.presses.choose_course, *chosen)
+        elif (pressed := outbound.pressed(action)) is not None:
+            doing = partial(self.presses.press, *pressed)
+        if doing is not None:
+            await self._unhurried.in_time(self._answer(doing, body, respond, client))
         await ack()
 
-    async def reason_given(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
-        """Keep why an answer was not helpful, unless the vote was changed meanwhile."""
+    async def verify(
+        self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        """Open the form in which the answer of the bot in a message is corrected."""
+
+        async def verify(use: Use) -> Result:
+            shown = message_id(use.here.place, str(body["message"]["ts"]))
+            return await self.presses.verify_message(shown, use)
+
+        await self._unhurried.in_time(self._answer(verify, body, respond, client))
+        await ack()
+
+    async def submitted(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
+        """Take in what was typed into a form, and say in its place what came of it."""
         view = body["view"]
+        kept: Json = json.loads(view["private_metadata"])
+        form, title = parsed(kept["form"]), str(view["title"]["text"])
+        assert form is not None, "we wrote it"
 
-        async def thank(sentence: str) -> None:
-            await update_modal(client, view["id"], _thanks(sentence))
+        async def late(sentence: str) -> None:
+            await update_modal(client, view["id"], sentence_modal(title, sentence))
 
-        sentence = await self._unhurried.in_time(self._keep_reason(view), thank)
-        await ack(
-            response_action="update", view=_thanks(sentence or i18n.text("slack-keeping-reason"))
-        )
-
-    async def meant(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
-        """Ask what a follow-up was to mean, and say so in place of the form."""
-        view = body["view"]
-
-        async def show(sentence: str) -> None:
-            await update_modal(client, view["id"], _meant(sentence))
-
-        sentence = await self._unhurried.in_time(self._ask_meant(view), show)
-        await ack(response_action="update", view=_meant(sentence or i18n.text("asking-slow")))
+        sentence = await self._unhurried.in_time(self._submitted(form, kept, body), late)
+        asks = form[0] is Button.NOT_MEANT
+        waiting = i18n.text("asking-slow") if asks else i18n.text("slack-keeping-reason")
+        await ack(response_action="update", view=sentence_modal(title, sentence or waiting))
 
     async def session_stopped(self, spot: Spot, thread: str) -> None:
         """Stop the answers below a message: who asked, or staff, pressed Slack's own button."""
-        channel = Channel(PLATFORM, spot.team, spot.channel)
+        use = SlackUse(self.around, spot, {}, None)
         try:
+            channel = Channel(PLATFORM, spot.team, spot.channel)
             for request_id in await self._places.under_way(channel, thread):
-                is_staff = partial(self._is_staff, spot)
-                await self._actions.stop(request_id, self._clicker(spot), is_staff)
+                await self.presses.stop(request_id, use)
         except BotError as error:
             logger.info("an answer was not stopped: %s", error.user_message)
 
-    async def forget(self, body: Json, respond: AsyncRespond) -> None:
-        """Delete what is stored about the clicker, and say so in place of the button."""
-        try:
-            spot = await self._people.spot_of(body)
-            await self._personal.forget(await self.pseudonyms(spot))
-        except BotError as error:
-            await respond_with(respond, told(error.user_message))
-            return
-        if body.get("response_url"):
-            await respond_with(respond, told(i18n.text("privacy-deleted")), replace=True)
+    async def _submitted(self, form: tuple[Button, UUID], kept: Json, body: Json) -> str:
+        view, until = body["view"], kept.get("until")
+        use = SlackUse(
+            self.around,
+            Spot(**kept["spot"]),
+            body,
+            None,
+            ts=kept["at"],
+            key=trigger_key(view["id"]),
+            response=Response(kept["url"], datetime.fromisoformat(until)) if until else None,
+        )
+        match await self.presses.submit(*form, typed_in(view), use):
+            case Told(markdown):
+                return markdown
+            case QuestionTaken(received):
+                return received.arrival.refusal or i18n.text("not-meant-asked")
+        return i18n.text("vote-noted")
 
-    async def pseudonyms(self, spot: Spot) -> list[str]:
-        """Return the pseudonyms a person may have: one a workspace; raises StoreError.
-
-        Where an organisation let the app in, its workspaces are known by their events alone.
-        """
-        known = await self._personal.workspaces(PLATFORM)
-        places = {spot.team, *known, *await self._installations.places()}
-        return [self._desk.pseudonym(PLATFORM, place, spot.user) for place in sorted(places)]
-
-    async def _do(
+    async def _answer(
         self,
-        doing: Callable[[_Press], Awaitable[Json | str | None]],
-        request_id: UUID,
+        doing: Callable[[Use], Awaitable[Result]],
         body: Json,
         respond: AsyncRespond,
         client: AsyncWebClient,
     ) -> None:
-        spot = None
+        spot, ts = None, pressed_at(body) if "actions" in body else str(body["action_ts"])
         try:
-            spot = await self._people.spot_of(body)
-            shown = await doing(_Press(request_id, spot, body, client))
+            spot = await self.around.people.spot_of(body)
         except BotError as error:
-            if not isinstance(error, RequestError):
-                logger.warning("a click failed: %s", error)
-            shown = error.user_message
-        if shown is None:
+            await respond_with(respond, told(error.user_message))
+            return
+        use = SlackUse(self.around, spot, body, client, ts=ts)
+        result = await doing(use)
+        message = await use.message_of(result)
+        if message is None:
             return
         if body.get("response_url"):
-            message = told(shown) if isinstance(shown, str) else shown
             await answer_press(client, respond, spot, message)
-        elif isinstance(shown, str):  # on the Home tab, which shows the cards again
-            section = {"type": "section", "text": plain(shown)}
-            view = shown_modal(i18n.text("queue-form-title"), [section])
-            await open_modal(client, body["trigger_id"], view)
-
-    async def _pressed(self, button: Button, press: _Press) -> Json | str | None:
-        await self._check_admitted(button, press.spot)
-        if button in self._doing:
-            return await self._doing[button](press)
-        pressed = Pressed(press.request_id, press.spot, press.body, press.client)
-        return await self.staff.pressed(button, pressed)
-
-    async def _chosen(self, press: _Press, *, course_id: str) -> str | None:
-        """Have a question answered that waited for its course."""
-        private = self._is_private(press)
-
-        def incoming(request: AgentRequest) -> IncomingMessage:
-            said, quote = request.query_text, request.selected_text
-            again = heard_press(press.spot, press.body, said, quote=quote, private=private)
-            return self._people.introduced(replace(again, section=request.section_filter))
-
-        clicker = self._clicker(press.spot)
-        chosen = await self._actions.choose(press.request_id, course_id, clicker, incoming)
-        return chosen if isinstance(chosen, str) else None
-
-    async def _section_chosen(self, press: _Press, *, number: int) -> str | None:
-        """Ask a question that was refused again, within one of the nearest sections."""
-        kept, clicker = self._is_kept_private(press), self._clicker(press.spot)
-
-        def incoming(question: str, private: bool) -> IncomingMessage:
-            asked = heard_press(press.spot, press.body, question, private=kept or private)
-            return self._people.introduced(asked)
-
-        asked = await self._actions.ask_within(press.request_id, number, clicker, incoming)
-        return asked if isinstance(asked, str) else None
-
-    async def _question_chosen(self, press: _Press, *, number: int) -> str | None:
-        """Ask one of the questions that the bot has asked back with."""
-        kept, clicker = self._is_kept_private(press), self._clicker(press.spot)
-
-        def incoming(question: str, private: bool) -> IncomingMessage:
-            asked = heard_press(press.spot, press.body, question, private=kept or private)
-            return self._people.introduced(asked)
-
-        asked = await self._actions.ask_choice(press.request_id, number, clicker, incoming)
-        return asked if isinstance(asked, str) else None
-
-    async def _not_meant(self, press: _Press) -> str | None:
-        """Show a form with the question that a follow-up was taken for."""
-        clicker = self._clicker(press.spot)
-        understood = await self._actions.understood(press.request_id, clicker)
-        about: Json = {"request": str(press.request_id), "spot": asdict(press.spot)}
-        if (response := response_of(press.body, moment_of(press.ts))) is not None:
-            about |= {"url": response.url, "until": response.expires_at.isoformat()}
-        view = meant_modal(understood, json.dumps(about))
-        shown = await open_modal(press.client, press.body["trigger_id"], view)
-        return None if shown else i18n.text("slack-too-late")
-
-    async def _ask_meant(self, view: Json) -> str:
-        kept: Json = json.loads(view["private_metadata"])
-        spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
-        until = kept.get("until")
-        response = Response(kept["url"], datetime.fromisoformat(until)) if until else None
-        key, said = trigger_key(view["id"]), typed(view, QUESTION).strip()
-        is_kept = not spot.direct and self._desk.keeps_private(spot.location)
-
-        def incoming(private: bool) -> IncomingMessage:
-            asked = heard_command(spot, key, said, private=is_kept or private, response=response)
-            return self._people.introduced(asked)
-
-        try:
-            asked = await self._actions.ask_meant(request_id, self._clicker(spot), incoming)
-        except BotError as error:
-            if not isinstance(error, RequestError):
-                logger.warning("a form was not taken: %s", error)
-            return error.user_message
-        if isinstance(asked, str):
-            return asked
-        return asked.arrival.refusal or i18n.text("not-meant-asked")
-
-    async def _keep_reason(self, view: Json) -> str:
-        kept: Json = json.loads(view["private_metadata"])
-        spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
-        reason = reason_of(typed(view, BECAUSE), typed(view, WHY))
-        try:
-            voter, at = self._clicker(spot), moment_of(kept["pressed"])
-            await self._actions.vote(request_id, voter, helpful=False, reason=reason, cast_at=at)
-        except BotError as error:
-            return error.user_message
-        return i18n.text("vote-reason-kept")
-
-    async def _helpful(self, press: _Press) -> str:
-        voter, pressed = self._clicker(press.spot), moment_of(press.ts)
-        await self._actions.vote(press.request_id, voter, helpful=True, cast_at=pressed)
-        return i18n.text("vote-noted")
-
-    async def _not_helpful(self, press: _Press) -> Json:
-        voter, pressed = self._clicker(press.spot), moment_of(press.ts)
-        await self._actions.vote(press.request_id, voter, helpful=False, cast_at=pressed)
-        await self.staff.voted_down(press.request_id, press.spot)
-        about = {"request": str(press.request_id), "pressed": press.ts}
-        view = reason_modal(json.dumps({**about, "spot": asdict(press.spot)}))
-        await open_modal(press.client, press.body["trigger_id"], view)
-        return told(i18n.text("vote-noted-not-helpful"), ask_button(press.request_id))
-
-    async def _evidence(self, press: _Press) -> str | None:
-        turn = await self._actions.turn(press.request_id, self._clicker(press.spot))
-        passages = evidence(turn.agent_response)
-        if not passages:
-            return i18n.text("answer-no-evidence")
-        view = shown_modal(i18n.text("button-evidence"), passages)
-        shown = await open_modal(press.client, press.body["trigger_id"], view)
-        return None if shown else i18n.text("slack-too-late")
-
-    async def _without_quote(self, press: _Press) -> None:
-        private = self._is_private(press)
-
-        def incoming(question: str) -> IncomingMessage:
-            asked = heard_press(press.spot, press.body, question, private=private)
-            return self._people.introduced(asked)
-
-        clicker = self._clicker(press.spot)
-        await self._actions.ask_without_quote(press.request_id, clicker, incoming)
-
-    async def _share(self, press: _Press) -> str:
-        spot = press.spot
-        if not await is_in(press.client, spot.channel):
-            raise Declined(i18n.text("slack-not-in-channel"))
-        address = spot.address(post_question=spot.thread is None)
-        clicker, position = self._clicker(spot), position_of(press.ts)
-        return await self._actions.share(press.request_id, clicker, position, address)
-
-    async def _stop(self, press: _Press) -> str:
-        clicker, is_staff = self._clicker(press.spot), partial(self._is_staff, press.spot)
-        return await self._actions.stop(press.request_id, clicker, is_staff)
-
-    async def _delete(self, press: _Press) -> str:
-        spot, ts = press.spot, str(press.body["container"]["message_ts"])
-        message = (PLATFORM, message_id(spot.channel, ts))
-        clicker, is_staff = self._clicker(spot), partial(self._is_staff, spot)
-        return await self._actions.delete(message, clicker, position_of(press.ts), is_staff)
-
-    async def _check_admitted(self, button: Button, spot: Spot) -> None:
-        """Raise Declined for a guest where guests are not answered; what is theirs they end."""
-        if not spot.outsider or button in _OF_ONES_OWN:
-            return
-        rules = await self._desk.rules_at(spot.location)
-        if not rules.outsiders:
-            raise Declined(i18n.text("asking-not-for-guests"))
-
-    async def _is_staff(self, spot: Spot) -> bool:
-        return await self._desk.is_staff(self._people.presence_of(spot))
-
-    def _is_private(self, press: _Press) -> bool:
-        """Return whether the clicker alone sees what a click has answered."""
-        return self._is_kept_private(press) or _is_ephemeral(press.body)
-
-    def _is_kept_private(self, press: _Press) -> bool:
-        """Return whether nothing that is pressed here is answered to all."""
-        return not press.spot.direct and self._desk.keeps_private(press.spot.location)
-
-    def _clicker(self, spot: Spot) -> Clicker:
-        return Clicker(spot.location, self._desk.pseudonym(PLATFORM, spot.team, spot.user))
-
-
-def _thanks(sentence: str) -> Json:
-    """Return the modal that stands in place of the one that asked for a reason."""
-    text = {"type": "section", "text": plain(sentence)}
-    return shown_modal(i18n.text("vote-why"), [text])
-
-
-def _meant(sentence: str) -> Json:
-    """Return the modal that stands in place of the one that asked what was meant."""
-    text = {"type": "section", "text": plain(sentence)}
-    return shown_modal(i18n.text("not-meant-title"), [text])
-
-
-def _is_ephemeral(body: Json) -> bool:
-    return bool((body.get("container") or {}).get("is_ephemeral"))
+        elif isinstance(result, Told) and not result.in_place:  # the Home tab shows the rest
+            await use.open_view(sentence_modal(i18n.text("queue-form-title"), result.markdown))

@@ -8,7 +8,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.actions.reports import File
+from adapters.actions.use import File
 from core.domain.errors import DeliveryError, Unclear
 
 MESSAGE_GONE = frozenset({"message_not_found"})

@@ -8,28 +8,26 @@ from uuid import UUID
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from adapters.actions.queue import AnswerForm
+from adapters.actions.use import CardPart, Cards, Field, Form, Line, LineStyle
 from adapters.chat.access import Choice
 from adapters.chat.base import Nearest
-from adapters.chat.buttons import ON_CARD, Button
+from adapters.chat.buttons import NO_ID, ON_CARD, Button
 from adapters.chat.markdown.footnotes import Exhibit, Footnote, Paragraph, Stretch
 from adapters.slack import outbound
 from adapters.slack.client import SlackClient
-from adapters.slack.course_commands import hints_form
 from adapters.slack.home import header, section
 from adapters.slack.modals import (
-    data_buttons,
+    button_row,
+    card_blocks,
     explain_modal,
-    forget_button,
-    meant_modal,
-    reason_modal,
+    form_view,
+    private_message,
     shown_modal,
     told,
 )
 from adapters.slack.mrkdwn import around_table, to_slack
 from adapters.slack.outbound import Post, blocks_of_post
 from adapters.slack.reply import blocks_of
-from adapters.slack.staff_presses import form_view, more_button, private_message
 from core.domain import i18n
 from core.domain.errors import DeliveryError
 
@@ -78,21 +76,27 @@ def _posts() -> Iterator[tuple[str, Post]]:
 
 
 def _messages() -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "a sentence with code", told("`<@U1>`", data_buttons(may_delete=True))
-    yield "a list for staff", private_message("Two.", [more_button(5, of_verified=False)])
+    own_data = (Button.EXPORT, Button.FORGET_ME)
+    yield "a sentence with code", told("`<@U1>`", buttons=own_data)
+    lines = (Line(LineStyle.TITLE, "Why?"), Line(LineStyle.QUOTE, "So.", "Before"))
+    cards = Cards("", ((CardPart(lines, ON_CARD, _ID),),), _ID)
+    yield "a list for staff", private_message("Two.", card_blocks(cards))
 
 
 def _views() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "the form about a passage", explain_modal("A passage.", "{}")
-    yield "the form of a vote", reason_modal("{}")
-    yield "the form of what was meant", meant_modal("heap", "{}")
-    yield "the form of a hint", hints_form("{}")
-    yield "the form of the staff", form_view("Answer", AnswerForm("Why?", "So.", ()), "{}")
+    fields = (
+        Field("because", "Reason", required=False, options=(("wrong", "It is wrong"),)),
+        Field("question", "Question", 999, 3, "Why?"),
+        Field("answer", "Answer", 3_000, value="So.", is_long=True),
+    )
+    form = Form(Button.ANSWER, _ID, "Answer", fields, beside="[1] Book")
+    yield "a form", form_view(form, "{}")
     place = Footnote((1,), "Book › Place", "p. 3", _URL, "book.pdf")
     paragraph = Paragraph((Stretch("Some words "), Stretch("that are cited.", cited=True)))
     evidence = blocks_of([Exhibit(place, (paragraph,))])
     yield "the evidence", shown_modal(i18n.text("button-evidence"), evidence)
-    home = [header("Courses"), section("• Algebra"), forget_button()]
+    home = [header("Courses"), section("• Algebra"), button_row((Button.FORGET_ME,), NO_ID)]
     yield "the Home", {"type": "home", "blocks": home}
 
 

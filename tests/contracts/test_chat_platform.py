@@ -58,9 +58,8 @@ async def on_discord(stack: AsyncExitStack, patch: pytest.MonkeyPatch) -> Statio
         cursors=UNUSED,
         context=UNUSED,
         clicks=UNUSED,
-        my_data=UNUSED,
         greeter=UNUSED,
-        cogs=UNUSED,
+        commands=UNUSED,
         wake=lambda: None,
         closed=RateLimitWindows(create_async_engine("sqlite+aiosqlite://")),
         leases=UNUSED,
@@ -111,7 +110,7 @@ async def on_slack(stack: AsyncExitStack, patch: pytest.MonkeyPatch) -> Station:
 
 
 async def on_lines(stack: AsyncExitStack, patch: pytest.MonkeyPatch) -> Station:
-    chat = LineChat(UNUSED, UNUSED)
+    chat = LineChat(UNUSED, UNUSED, UNUSED, UNUSED)
     address = {"channel": ROOM, "message": "1"}
     return Station(chat, job_of("line", "line:1", address, None), chat.posts)
 

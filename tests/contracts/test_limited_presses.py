@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.actions.answers import AnswerActions, Clicker
+from adapters.actions.answers import AnswerActions
 from adapters.actions.staff import StaffDesk
+from adapters.actions.use import Clicker
 from adapters.chat.front_desk import Received
 from adapters.chat.incoming_message import IncomingMessage
 from core.answering.verified import Draft, VerifiedScope

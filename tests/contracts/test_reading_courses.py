@@ -9,9 +9,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.actions.about import Facts
-from adapters.actions.answers import AnswerActions, Clicker, Declined
+from adapters.actions.answers import AnswerActions
 from adapters.actions.reports import DataExport
 from adapters.actions.settings import ChannelSettings
+from adapters.actions.use import Clicker, Declined
 from adapters.chat.access import Admission, Location
 from adapters.chat.front_desk import Received
 from adapters.chat.incoming_message import IncomingMessage

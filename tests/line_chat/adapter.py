@@ -1,52 +1,61 @@
 """The smallest complete chat platform, and the one to copy: one room, lines over TCP.
 
 `nc 127.0.0.1 7070`: the first line is one's name, and each other line is said in the room. A line
-that begins with `bot:` is for the bot.
+that begins with `bot:` is for the bot, and one that begins with `/` is a command.
 """
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
+from adapters.actions.commands import Commands
+from adapters.actions.presses import Presses
+from adapters.actions.text_platform import TextPlatform
 from adapters.chat.acceptor import Acceptor
-from adapters.chat.base import EarlierThread, Nearest, PlatformReply, PostKeeper
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.chat.markdown.footnotes import footnotes
 from adapters.chat.markdown.layout import visible
-from core.domain import AgentRequest, AgentResponse
-from core.domain.errors import DeliveryError
-from core.storage.access import Tenant
-from core.storage.inbox.base import Job, Posted, Twin
-from core.teaching.help_requests import CardDue, QueueCard
-from core.teaching.radar_store import RadarChannel, RadarPost
+from core.storage.access import Member
+from core.storage.inbox.base import Job, Posted
 
 PLATFORM = "line"
 WORKSPACE, ROOM = "server", "room"
 MENTION = "bot:"
+ADMIN = "owner"
 
 
-class LineChat:
-    """A `ChatPlatform`: hears the lines of the room, and writes answers into it."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Who somebody is, by the name that they give."""
+
+    name: str
+
+    async def __call__(self, _: frozenset[str]) -> Member:
+        return Member(self.name, is_admin=self.name == ADMIN, name=self.name)
+
+
+class LineChat(TextPlatform):
+    """Hears the lines of the room, and writes answers into it."""
 
     platform = PLATFORM
-    is_ready = True
 
     def __init__(
-        self, desk: FrontDesk, intake: Acceptor, host: str = "127.0.0.1", port: int = 0
+        self,
+        desk: FrontDesk,
+        intake: Acceptor,
+        commands: Commands,
+        presses: Presses,
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
         """Prepare to listen; nothing is opened yet."""
-        self._desk = desk
-        self._intake = intake
+        super().__init__(desk, intake, commands, presses)
         self._host, self._port = host, port
-        self._people = set[asyncio.StreamWriter]()
+        self._people = dict[asyncio.StreamWriter, str]()
         self._said = 0
         self._posts = dict[str, str]()
-        self._announced = set[str]()
         self._closing = asyncio.Event()
         self._server: asyncio.Server | None = None
-
-    # --- the connection ------------------------------------------------------------------
 
     async def run(self) -> None:
         """Let people in until `close`."""
@@ -65,21 +74,17 @@ class LineChat:
         """Return whether people can come in."""
         return self._server is not None and self._server.is_serving()
 
-    async def is_member(self, tenant: Tenant, user: str) -> bool:
-        """Return False: here a tenant stands around every place."""
-        return False
-
     async def _person(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._people.add(writer)
         with suppress(ConnectionError, ValueError):
             name = (await reader.readline()).decode(errors="replace").strip() or "somebody"
+            self._people[writer] = name
             async for line in reader:
-                await self._hear(name, line.decode(errors="replace").strip())
-        self._people.discard(writer)
+                await self._said_by(name, line.decode(errors="replace").strip())
+        self._people.pop(writer, None)
         writer.close()
 
-    async def _hear(self, name: str, line: str) -> None:
-        """Have a line accepted; it is in the inbox before the next one is read."""
+    async def _said_by(self, name: str, line: str) -> None:
+        """Have a line taken in; it is in the inbox before the next one is read."""
         self._said += 1
         incoming = IncomingMessage(
             key=f"{PLATFORM}:{self._said}",
@@ -93,126 +98,31 @@ class LineChat:
             address={"channel": ROOM, "message": str(self._said)},
             message=str(self._said),
             addressed=line.startswith(MENTION),
+            member=_Known(name),
         )
-        await self._intake.begin(ROOM, lambda: self._desk.receive(incoming))
+        await self.hear(incoming)
 
-    # --- answers ---------------------------------------------------------------------------
+    def write(self, channel: str, text: str, user: str | None = None) -> None:
+        """Write a text into the room, or to one of its people."""
+        for writer, name in self._people.items():
+            if user in (None, name):
+                lines = [visible(line) for line in text.split("\n")]
+                writer.write("\n".join(lines).encode() + b"\n")
 
-    async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
-        """Return the way to the reader; a room of lines needs no placeholder."""
-        keeper.check()
-        await keeper.keep(job.posted)
-        return LineReply(self, job, keeper)
-
-    async def tell(
-        self,
-        job: Job,
-        keeper: PostKeeper,
-        sentence: str,
-        link: str | None = None,
-        nearest: Nearest | None = None,
-    ) -> None:
-        """Say a sentence instead of an answer; nearest sections are named, there is no button."""
-        keeper.check()
-        near = f" ({'; '.join(nearest.sections)})" if nearest is not None else ""
-        await keeper.keep(self.post(job, " ".join(filter(None, (sentence + near, link)))))
-
-    async def notify(self, job: Job, sentence: str) -> None:
-        """Say something while the question waits."""
-        self._write(sentence)
+    def post(self, job: Job, shown: str) -> Posted:
+        """Write a text unless it is what was last written for the job."""
+        name = str(job.arrival.address["message"])
+        if self._posts.get(name) != shown:
+            self._posts[name] = shown
+            self.write(ROOM, f"#{name} {shown}")
+        return Posted((name,))
 
     async def retract(self, job: Job) -> None:
-        """Take an answer back: what was written stays, so this is said."""
-        if self._posts.pop(_name_of(job), None) is not None:
-            self._write(f"#{_name_of(job)} is taken back.")
-
-    async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
-        """Return the request: a line comes with nothing else."""
-        return request
-
-    async def ended(self, job: Job) -> None:
-        """Show nothing: nothing said that something is being done."""
-
-    async def abandon(self, job: Job, error: DeliveryError) -> None:
-        """Say nothing: a line is never closed."""
-
-    async def react(self, job: Job) -> None:
-        """Show nothing: a line has no reactions, so an offer is not seen."""
-
-    async def unreact(self, job: Job) -> None:
-        """Remove nothing."""
-
-    async def link(self, job: Job, twin: Twin) -> str | None:
-        """Return None: lines have no addresses."""
-        return None
-
-    async def places_of(self, workspace: str, channel: str) -> Sequence[str]:
-        """Return a room and its workspace."""
-        return channel, workspace
-
-    async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
-        """Write the text of a report into the room, once; a line shows no picture."""
-        if key not in self._announced:
-            self._announced.add(key)
-            self._write(post.text)
-
-    async def show_card(self, due: CardDue, card: QueueCard) -> str:
-        """Write what waits into the room, and again what became of it: lines do not change."""
-        self._write(f"{card.question} {card.status}")
-        return str(card.help_id)
-
-    async def remove_card(self, due: CardDue) -> None:
-        """Remove nothing: what was written stays."""
-
-    async def tidy(self, job: Job) -> None:
-        """Remove nothing: a post is never shown twice."""
-
-    def post(self, job: Job, text: str) -> Posted:
-        """Write a text into the room, unless it is what was last written for the job."""
-        name = _name_of(job)
-        if self._posts.get(name) != text:
-            self._posts[name] = text
-            self._write(f"#{name} {text}")
-        return Posted((name,))
+        """Say that an answer is taken back: what was written stays."""
+        name = str(job.arrival.address["message"])
+        if self._posts.pop(name, None) is not None:
+            self.write(ROOM, f"#{name} is taken back.")
 
     def posts(self) -> list[str]:
         """Return what stands in the room of the bot's."""
         return list(self._posts.values())
-
-    def _write(self, text: str) -> None:
-        for writer in self._people:
-            writer.write(visible(text).encode() + b"\n")
-
-
-class LineReply:
-    """A `PlatformReply` that shows an answer when it is finished."""
-
-    def __init__(self, chat: LineChat, job: Job, keeper: PostKeeper) -> None:
-        self._chat = chat
-        self._job = job
-        self._keeper = keeper
-        self.posted = job.posted
-
-    async def reading(self, headings: Sequence[str]) -> None:
-        """Show nothing yet."""
-
-    async def update(self, delta: str) -> None:
-        """Show nothing yet: a line cannot be changed."""
-
-    async def withdraw(self) -> None:
-        """Take nothing back: nothing was shown."""
-
-    async def finish(self, response: AgentResponse, earlier: EarlierThread | None = None) -> None:
-        """Write the answer, and a line for each place that it cites."""
-        self._keeper.check()
-        places = [f"{note.numbers} {note.title}" for note in footnotes(response)]
-        self.posted = self._chat.post(self._job, "\n".join([response.response_text, *places]))
-        await self._keeper.keep(self.posted)
-
-    async def leave(self) -> None:
-        """Show nothing more."""
-
-
-def _name_of(job: Job) -> str:
-    """Return what is written before an answer: the number of its question."""
-    return str(job.arrival.address["message"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from adapters.actions.answers import AnswerActions, Clicker, Declined
+from adapters.actions.answers import AnswerActions
+from adapters.actions.use import Clicker, Declined
 from bot.database import upgrade
 from core.domain import AgentRequest
 from core.domain.i18n import text

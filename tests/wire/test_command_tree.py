@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.actions.about import ABOUT_COMMANDS
+from adapters.actions.commands import in_group
 from tests.books import COVERED, COVERED_FACT
 from tests.wire import discord_bot, slack_bot
 from tests.wire.bot_process import PATIENCE
@@ -45,7 +45,7 @@ async def test_discord_has_three_commands_and_loses_those_of_before(
             "Verify answer",
         }
         assert {one["name"] for one in commands["glossator"]["options"]} == {
-            *("help", *ABOUT_COMMANDS, "data"),
+            *(command.path[1] for command in in_group("glossator")),
         }
         permissions = commands["course"]["default_member_permissions"]
         assert permissions == str(Permission.MANAGE_GUILD.value)

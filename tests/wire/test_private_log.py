@@ -112,5 +112,5 @@ async def talk_on_slack(trial: OnSlack) -> None:
         await trial.result_of(await world.slash(ben, channel, command, text))
     await trial.result_of(await world.slash(ann, channel, "/course", f"bind {WORDS}"))
     shown = await trial.result_of(await world.slash(ann, channel, "/glossator", "data"))
-    await trial.result_of(await world.click(ann, shown, "gl:export-my-data"))
+    await trial.result_of(await world.click(ann, shown, "gl:j"))
     await trial.quiet()

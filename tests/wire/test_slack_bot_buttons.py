@@ -83,7 +83,7 @@ async def test_not_helpful_asks_why(trial: Trial) -> None:
     click = await trial.world.click(ann, answer, VOTE, vote(answer, "negative"))
     await click.ack()
     [view] = click.opened
-    filled = {"because": "aside", "why": "It is about another lamp."}
+    filled = {"because": "aside", "reason": "It is about another lamp."}
     await (await trial.world.submit_view(ann, view, **filled)).ack()
     assert "this helps the people who run the course" in str(view.body)
     assert votes(trial)[-1] == (False, "It answers another question. It is about another lamp.")
@@ -99,7 +99,7 @@ async def test_a_reason_says_nothing_of_an_answer_that_was_found_helpful_since(
     [view] = click.opened
     good = await trial.world.click(ann, answer, VOTE, vote(answer, "positive"))
     await trial.result_of(good)
-    await (await trial.world.submit_view(ann, view, why="It is about another lamp.")).ack()
+    await (await trial.world.submit_view(ann, view, reason="It is about another lamp.")).ack()
     assert votes(trial)[-1] == (True, None)
 
 
@@ -213,7 +213,7 @@ async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     await trial.ask(ann, channel, COVERED)
     stored = await trial.result_of(await trial.world.slash(ann, channel, "/glossator", "data"))
     assert "1 question with its answer" in stored.shown
-    await (await trial.world.click(ann, stored, "gl:forget-me")).ack()
+    await (await trial.world.click(ann, stored, "gl:g")).ack()
     await trial.until(lambda: "All of it is deleted" in stored.shown or None)
     assert "Nothing is stored about you" in await told(trial, ann, channel, "/glossator", "data")
 
@@ -221,7 +221,7 @@ async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
 async def exported(trial: Trial, user: User, channel: Channel) -> str:
     """Have all that is stored sent, and return what its user is told in the channel."""
     shown = await trial.result_of(await trial.world.slash(user, channel, "/glossator", "data"))
-    pressed = await trial.world.click(user, shown, "gl:export-my-data")
+    pressed = await trial.world.click(user, shown, "gl:j")
     return (await trial.result_of(pressed)).shown
 
 

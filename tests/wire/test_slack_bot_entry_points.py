@@ -151,7 +151,7 @@ async def test_the_home_tells_what_there_is_and_what_is_stored(trial: Trial) -> 
     assert "Arden" in shown
     assert "trim the wick" in shown
     assert "1 question with its answer" in shown
-    deletion = await trial.world.click(ann, home, "gl:forget-me")
+    deletion = await trial.world.click(ann, home, "gl:g")
     await deletion.ack()
     await trial.until(lambda: "Nothing is stored about you" in str(home.body) or None)
 

@@ -56,7 +56,7 @@ async def test_data_shows_and_deletes_what_was_asked_in_another_workspace(
     ann, elsewhere = await moved(trial)
     stored = await trial.result_of(await trial.world.slash(ann, elsewhere, "/glossator", "data"))
     assert IN_STORE in stored.shown
-    await (await trial.world.click(ann, stored, "gl:forget-me")).ack()
+    await (await trial.world.click(ann, stored, "gl:g")).ack()
     await trial.until(lambda: "All of it is deleted" in stored.shown or None)
     again = await trial.result_of(await trial.world.slash(ann, elsewhere, "/glossator", "data"))
     assert "Nothing is stored about you" in again.shown
@@ -68,7 +68,7 @@ async def test_the_file_of_ones_data_holds_what_was_asked_in_another_workspace(
 ) -> None:
     ann, elsewhere = await moved(trial)
     stored = await trial.result_of(await trial.world.slash(ann, elsewhere, "/glossator", "data"))
-    pressed = await trial.world.click(ann, stored, "gl:export-my-data")
+    pressed = await trial.world.click(ann, stored, "gl:j")
     exported = await trial.result_of(pressed)
     assert text("slack-export-in-direct-messages") in exported.shown
     (file,) = [

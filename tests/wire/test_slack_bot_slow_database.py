@@ -70,7 +70,7 @@ async def test_clicks_and_commands_are_acknowledged_and_answered_when_it_is_free
         helpful = await world.click(ann, answer, "gl:vote", good)
         not_helpful = await world.click(ben, answer, "gl:vote", bad)
         bound = await world.slash(world.owner, trial.channel(), "/course", "set length: short")
-        forgotten = await world.click(eve, stored, "gl:forget-me")
+        forgotten = await world.click(eve, stored, "gl:g")
         await acknowledged(helpful, not_helpful, bound, forgotten)
     assert (await trial.result_of(helpful)).shown == text("vote-noted")
     assert (await trial.result_of(not_helpful)).shown.startswith(text("vote-noted-not-helpful"))
@@ -88,6 +88,6 @@ async def test_a_reason_is_acknowledged_and_its_modal_says_later_that_it_is_kept
     await click.ack()
     [view] = click.opened
     with locked(trial):
-        await acknowledged(await world.submit_view(ann, view, why="It is another lamp."))
+        await acknowledged(await world.submit_view(ann, view, reason="It is another lamp."))
         assert text("vote-reason-kept") not in str(view.body)
     await trial.until(lambda: text("vote-reason-kept") in str(view.body) or None)

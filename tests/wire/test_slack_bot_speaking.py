@@ -217,7 +217,7 @@ async def test_a_crowds_answer_stays_when_its_first_asker_is_forgotten(trial: Tr
     second = await trial.mentioned(ben, channel, BELL)
     whole, link = await trial.answer_to(first), (await trial.refusal_of(second)).shown
     shown = await trial.result_of(await trial.world.slash(ann, channel, "/glossator", "data"))
-    deletion = await trial.world.click(ann, shown, "gl:forget-me")
+    deletion = await trial.world.click(ann, shown, "gl:g")
     await deletion.ack()
     await trial.until(lambda: "All of it is deleted" in shown.shown or None, "the deletion")
     third = await trial.mentioned(cem, channel, BELL)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from adapters.slack.modals import FORM
 from adapters.slack.outbound import VOTE
-from adapters.slack.staff_presses import STAFF_FORM
 from tests.books import COVERED, UNCOVERED
 from tests.wire.bot_process import PATIENCE
 from tests.wire.slack import Channel, Message, User
@@ -49,7 +49,7 @@ async def form_of(trial: Trial, user: User) -> View:
 
     def opened() -> View | None:
         view = trial.world.modals.top(user)
-        return view if view is not None and view.body.get("callback_id") == STAFF_FORM else None
+        return view if view is not None and view.body.get("callback_id") == FORM else None
 
     return await trial.until(opened, "a form to answer in")
 

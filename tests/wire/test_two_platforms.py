@@ -76,7 +76,7 @@ async def test_who_asks_on_both_is_two_people_and_forgotten_where_they_say_so(
 
         shown = await slack.result_of(await slack.world.slash(ann, channel, "/glossator", "data"))
         assert "1 question" in shown.shown
-        await (await slack.world.click(ann, shown, "gl:forget-me")).ack()
+        await (await slack.world.click(ann, shown, "gl:g")).ack()
         await slack.until(lambda: "All of it is deleted" in shown.shown or None)
         # The answer is taken out of the channel too, which the row of its removal waits for.
         await slack.until(lambda: not rows_with(tables(tmp_path), on_slack, ann.id) or None)

@@ -450,3 +450,8 @@ def without_piles(text: str) -> str:
         if marks <= _MOST_MARKS and subjoined <= _MOST_SUBJOINED:
             kept.append(character)
     return "".join(kept)
+
+
+def whole_lines(text: str, longest: int) -> str:
+    """Return a text, or as many of its first lines as fit."""
+    return text if len(text) <= longest else text[: longest - 2].rpartition("\n")[0] + "\n…"

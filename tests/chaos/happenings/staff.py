@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.chat.buttons import Button, custom_id
-from adapters.slack.staff_presses import STAFF_FORM
+from adapters.slack.modals import FORM
 from core.domain.errors import StoreError
 from core.storage.database import reading
 from core.storage.inbox.base import request_id_for
@@ -217,4 +217,4 @@ async def _fill_in_here(question: _Question) -> None:
 def is_answer_form(view: slack.View) -> bool:
     """Return whether a modal is the form that staff answer in, and not the promise of one."""
     has_field = '"answer"' in json.dumps(view.body)
-    return has_field and view.body.get("callback_id") == STAFF_FORM
+    return has_field and view.body.get("callback_id") == FORM

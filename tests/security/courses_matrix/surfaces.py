@@ -188,7 +188,7 @@ _STAFF = tuple(
 )
 _PRESSING = (
     button("Helpful", "h", ("button vote",)),
-    button("Not helpful", "n", ("modal gl:reason", "modal n")),
+    button("Not helpful", "n", ("modal gl:form", "modal n")),
     button("Evidence", "e", shows="body"),
     button("Ask again without the quote", "q", silent=SILENT),
     button("Share", "s"),
@@ -214,14 +214,12 @@ _PRESSING = (
         )
         for what in ("its", "another's")
     ),
+    Surface("button g", "forget", discord=("button g",), slack=("button g",)),
     Surface(
-        "button forget-me", "forget", discord=("button forget-me",), slack=("button forget-me",)
-    ),
-    Surface(
-        "button export-my-data",
+        "button j",
         "export",
-        discord=("button export-my-data",),
-        slack=("button export-my-data",),
+        discord=("button j",),
+        slack=("button j",),
     ),
 )
 SURFACES = (

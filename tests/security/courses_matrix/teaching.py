@@ -20,7 +20,7 @@ _CARDS = tuple(
         "curate",
         letter,
         discord=(f"button {letter}", f"modal {letter}"),
-        slack=(f"button {letter}", "modal gl:staff-form"),
+        slack=(f"button {letter}", "modal gl:form"),
         relations=TURNS,
         queue=letter in "tz",
     )
@@ -64,7 +64,7 @@ _ANSWERS = (
         "menu Verify answer",
         "verify",
         discord=("menu Verify answer", "modal c"),
-        slack=("shortcut gl-verify", "modal gl:staff-form"),
+        slack=("shortcut gl-verify", "modal gl:form"),
         relations=TURNS,
     ),
     Surface(
@@ -103,8 +103,8 @@ _COMMANDS = (
     of_course(
         "hints",
         "hints",
-        discord=("course hints", "modal hints"),
-        slack=("course hints", "modal gl:hints"),
+        discord=("course hints", "modal i"),
+        slack=("course hints", "modal gl:form"),
     ),
     of_course(
         "policy list",

@@ -7,7 +7,8 @@ from uuid import UUID
 import discord
 import pytest
 
-from adapters.discord.presses import ReasonModal
+from adapters.actions.presses import reason_form
+from adapters.discord.presses import modal
 from adapters.slack import modals
 
 
@@ -17,7 +18,7 @@ def inputs_of(view: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "view",
-    [modals.explain_modal("A passage.", "{}"), modals.reason_modal("{}")],
+    [modals.explain_modal("A passage.", "{}"), modals.form_view(reason_form(UUID(int=1)), "{}")],
     ids=["explain", "reason"],
 )
 def test_slack_says_itself_that_an_input_is_optional(view: dict[str, Any]) -> None:
@@ -28,7 +29,8 @@ def test_slack_says_itself_that_an_input_is_optional(view: dict[str, Any]) -> No
 
 
 async def test_discord_says_nothing_so_the_label_does() -> None:
-    labels = [one for one in ReasonModal(UUID(int=1)).children if isinstance(one, discord.ui.Label)]
+    shown = modal(reason_form(UUID(int=1)))
+    labels = [one for one in shown.children if isinstance(one, discord.ui.Label)]
     assert len(labels) == 2
     for label in labels:
         assert isinstance(label.component, discord.ui.TextInput | discord.ui.RadioGroup)

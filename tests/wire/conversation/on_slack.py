@@ -58,13 +58,13 @@ class Slack:
         click = await self._world.click(self._ann, answer, _VOTE, value)
         await click.ack()
         [form] = click.opened
-        await (await self._world.submit_view(self._ann, form, why=reason)).ack()
+        await (await self._world.submit_view(self._ann, form, reason=reason)).ack()
 
     async def forget(self) -> None:
         """Have everything deleted that is stored about the asker."""
         command = await self._world.slash(self._ann, self._channel, "/glossator", "data")
         told = await self._trial.result_of(command)
-        await (await self._world.click(self._ann, told, "gl:forget-me")).ack()
+        await (await self._world.click(self._ann, told, "gl:g")).ack()
         await self._trial.until(lambda: "All of it is deleted" in told.shown or None)
 
 

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from adapters.chat.buttons import NO_ID, Button, custom_id
 from tests.security.courses_matrix.discord.using import Using
 from tests.security.courses_matrix.matrix import (
     UNKNOWN_COURSE,
@@ -72,7 +73,7 @@ class Pressing(Using):
         return click
 
     async def _forget(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._clicked(lane, "gl:forget-me")
+        await self._clicked(lane, custom_id(Button.FORGET_ME, NO_ID))
 
     async def _export(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._clicked(lane, "gl:export-my-data")
+        await self._clicked(lane, custom_id(Button.EXPORT, NO_ID))

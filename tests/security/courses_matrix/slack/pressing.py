@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from adapters.chat.buttons import NO_ID
 from tests.security.courses_matrix.matrix import (
     UNKNOWN_COURSE,
     Lane,
@@ -31,7 +32,7 @@ class Pressing(Using):
             action, value = "gl:w:0", f"gl:w:{request}:0"
         click = await self._clicked(lane, action, value, quiet=quiet)
         if click.opened and letter == "n":
-            sent = await self.world.submit_view(lane.user, click.opened[0], why="Too short.")
+            sent = await self.world.submit_view(lane.user, click.opened[0], reason="Too short.")
             await sent.ack(PATIENCE)
         if letter == "s":
             await self.house.incoming(lane, mark, quiet=quiet)
@@ -98,10 +99,10 @@ class Pressing(Using):
         return self.world.posting.create(installed.bot, lane.where, draft, installation=installed)
 
     async def _forget(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
-        await self._clicked(lane, "gl:forget-me", "x")
+        await self._clicked(lane, "gl:g", str(NO_ID))
 
     async def _export(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
-        await self._clicked(lane, "gl:export-my-data", "x")
+        await self._clicked(lane, "gl:j", str(NO_ID))
 
 
 def _button(action: str, value: str) -> Json:

@@ -14,7 +14,7 @@ from tests.wire.slack import Interaction
 
 _QUIET = "vhesxd"
 """What may be answered to the place, or to nobody."""
-_TYPED = {"question": "Who says so?", "answer": "Somebody else does.", "why": "It is wrong."}
+_TYPED = {"question": "Who says so?", "answer": "Somebody else does.", "reason": "It is wrong."}
 
 
 class Writing(Teaching):

@@ -9,7 +9,6 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.actions.command_names import CommandNames
 from adapters.chat.access import Location
 from adapters.chat.front_desk import Received
 from adapters.chat.incoming_message import IncomingMessage
@@ -87,7 +86,7 @@ async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     desk = SlowDesk(DEFAULTS.model_copy(update={"private": by_rule}))
     response = Response(desk.opened)
     interaction: Any = SimpleNamespace(response=response)
-    taking = Questions(cast("Any", desk), cast("Any", None), lambda: None, names=CommandNames())
+    taking = Questions(cast("Any", desk), lambda: None)
     await taking.take(interaction, incoming(), asked)
     assert response.ephemeral is (asked is not False), "a notice is for the asker alone"
     address = Address.of(Job(desk.arrival, 1, now(), now()))
@@ -114,7 +113,7 @@ async def test_nothing_public_is_deferred_for_an_answer_that_stands_apart(
     desk = SlowDesk(DEFAULTS)
     response = LostResponse(desk.opened)
     interaction: Any = SimpleNamespace(response=response)
-    taking = Questions(cast("Any", desk), cast("Any", None), lambda: None, names=CommandNames())
+    taking = Questions(cast("Any", desk), lambda: None)
     await taking.take(interaction, incoming(), None)
     assert Address.of(Job(desk.arrival, 1, now(), now())).apart
     assert response.ephemeral, "nothing would take the place of what all see"
@@ -139,9 +138,7 @@ async def test_no_asker_reads_of_a_failure_while_the_question_may_be_stored() ->
     response = Response(asyncio.Event())
     interaction: Any = SimpleNamespace(response=response)
     woken: list[bool] = []
-    taking = Questions(
-        cast("Any", desk), cast("Any", None), lambda: woken.append(True), names=CommandNames()
-    )
+    taking = Questions(cast("Any", desk), lambda: woken.append(True))
     await taking.take(interaction, incoming(), None)
     assert (desk.failures, response.ephemeral, woken) == (0, False, [True])
 

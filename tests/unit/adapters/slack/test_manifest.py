@@ -10,7 +10,7 @@ from adapters.actions.command_names import CommandNames
 from adapters.slack.http import EVENTS as PATH
 from adapters.slack.modals import EXPLAIN
 from adapters.slack.oauth import EVENTS, REDIRECT, SCOPES
-from adapters.slack.staff_presses import VERIFY
+from adapters.slack.presses import VERIFY
 from tests.wire.slack.manifest import check_manifest
 
 DOCS = Path(__file__).parents[4] / "docs"
