@@ -47,7 +47,7 @@ moved:
 	@$(BIN)/glossator --version > /dev/null 2>&1 || \
 		{ echo "$(BIN) does not run here: was this folder moved? Run 'make clean', then this again." >&2; exit 78; }
 
-demo: $(VENV)/runtime.done moved ## Ingest the handbook and answer six questions from it, offline
+demo: $(VENV)/runtime.done moved ## Answer six questions from a small course about tides, offline
 	@$(BIN)/glossator demo
 
 playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your browser, without an account

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 HANDBOOK = Course(course_id="handbook", title="Glossator's handbook")
 """The course that every installation has: how the bot itself is used."""
+DEMO = Course(course_id="tides", title="Tides: a first course")
+"""The course that `glossator demo` asks, in a data folder of its own."""
 Result = TypeVar("Result")
 
 

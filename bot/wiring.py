@@ -16,8 +16,9 @@ from bot.embedders import Embedders, open_local
 from bot.keys import prove
 from bot.model_tables import read_tables
 from bot.models import Models, check_contexts, check_named_models
-from bot.services import HANDBOOK, Services
+from bot.services import DEMO, HANDBOOK, Services
 from bot.settings import Settings
+from core.domain import Course
 from core.domain.disk import is_writable
 from core.domain.errors import ConfigurationError
 from core.index.base import VectorIndex
@@ -197,9 +198,10 @@ def _close_to_others(path: Path) -> None:
 SOURCE = "glossator://handbook"
 """What its pages are called as a source, wherever this installation has them: a data folder made
 by one installation is opened by another."""
-_CHECKOUT = Path(__file__).resolve().parents[1] / "docs"
-_INSTALLED = "share/glossator/handbook/index.md"
-"""How the list of installed files ends with its first page, whatever the folder before it is."""
+_DEMO_SOURCE = "glossator://demo"
+_CHECKOUT = Path(__file__).resolve().parents[1]
+_INSTALLED = "share/glossator"
+"""The folder of an installation that has the pages of the built-in courses."""
 
 
 def handbook_folder() -> Path:
@@ -208,12 +210,32 @@ def handbook_folder() -> Path:
     Raises:
         ConfigurationError: when the installation came without it.
     """
-    if _CHECKOUT.is_dir():
-        return _CHECKOUT
-    for file in _installed_files():
-        if file.as_posix().endswith(_INSTALLED):
-            return Path(str(file.locate())).resolve().parent
+    if found := _pages("docs", "handbook"):
+        return found
     raise ConfigurationError("The handbook is missing: install Glossator again.")
+
+
+def demo_folder() -> Path:
+    """Return the folder of the course about tides that the demo asks.
+
+    Raises:
+        ConfigurationError: when the installation came without it.
+    """
+    if found := _pages("demo", "demo"):
+        return found
+    raise ConfigurationError("The demo's course is missing: install Glossator again.")
+
+
+def _pages(in_checkout: str, as_installed: str) -> Path | None:
+    """Return the folder whose first page is `index.md`, of a checkout or else an installation."""
+    folder = _CHECKOUT / in_checkout
+    if (folder / "index.md").is_file():
+        return folder
+    first = f"{_INSTALLED}/{as_installed}/index.md"
+    for file in _installed_files():  # whatever the folder before it is
+        if file.as_posix().endswith(first):
+            return Path(str(file.locate())).resolve().parent
+    return None
 
 
 def _installed_files() -> Sequence[PackagePath]:
@@ -231,17 +253,32 @@ async def ingest_handbook(
     Its pages are all that the course consists of: what earlier versions stored as the pages of
     another folder is theirs no more.
     """
+    return await _ingest_pages(opened, HANDBOOK, handbook_folder(), SOURCE, progress)
+
+
+async def ingest_demo(opened: Services) -> "IngestReport":
+    """Bring the course that the demo asks up to date."""
+    return await _ingest_pages(opened, DEMO, demo_folder(), _DEMO_SOURCE)
+
+
+async def _ingest_pages(
+    opened: Services,
+    course: Course,
+    folder: Path,
+    called: str,
+    progress: "Progress" = lambda *_: None,
+) -> "IngestReport":
     from core.ingestion.sources.sources import open_sources
 
     limits = opened.settings.ingest
     async with open_sources(
-        [str(handbook_folder())],
+        [str(folder)],
         base_url=None,
         allowed_hosts=frozenset(),
         max_bytes=limits.max_megabytes * 1_000_000,
         user_agent=limits.user_agent,
-        called=SOURCE,
+        called=called,
     ) as readable:
-        return await opened.ingestion(HANDBOOK.course_id).run(
-            HANDBOOK, readable.sources, listed=(), progress=progress
+        return await opened.ingestion(course.course_id).run(
+            course, readable.sources, listed=(), progress=progress
         )

@@ -25,7 +25,7 @@ from tests.command_line import ROOT
 MEGABYTE = 1_000_000
 _OF_PYTHON = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
 """What an environment may have before anything is installed; those of uv and pipx have it not."""
-_SOURCES = ("bot", "adapters", "core", "migrations", "docs", "pyproject.toml", "README.md")
+_SOURCES = ("bot", "adapters", "core", "migrations", "docs", "demo", "pyproject.toml", "README.md")
 _AT_WORK = """\
 import sys
 from bot.cli import main

@@ -431,7 +431,7 @@ def init(
 
 
 def demo() -> int:
-    """Ask Glossator's own handbook six questions, offline."""
+    """Ask a small course about tides six questions, offline."""
     from bot.cli.setup import demo as work
 
     return asyncio.run(work())

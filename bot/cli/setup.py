@@ -38,9 +38,9 @@ from bot.log import configure_logging, tell
 from bot.model_tables import FOREIGN_KEYS, GEMINI, ModelTable, read_tables
 from bot.models import Models
 from bot.platforms import PLATFORMS
-from bot.services import HANDBOOK, Services
+from bot.services import DEMO, Services
 from bot.settings import Settings, load_settings
-from bot.wiring import handbook_folder, ingest_handbook, make_data_dir, open_services
+from bot.wiring import demo_folder, handbook_folder, ingest_demo, make_data_dir, open_services
 from core.domain import EXTRACTIVE, CourseId, course_id_like
 from core.domain.errors import BotError, ConfigurationError
 from core.domain.i18n import use_terms
@@ -609,29 +609,24 @@ class DemoQuestion:
     what: str
     question: str | None
     quote: str | None = None
-    section: str | None = None
     follows_up: bool = False
 
 
 QUESTIONS: Sequence[DemoQuestion] = (
-    DemoQuestion("a question", "Does Glossator need an internet connection?"),
-    DemoQuestion("another question", "How long are conversations kept?"),
+    DemoQuestion("a question", "What is a surge?"),
     DemoQuestion(
         "a follow-up, which leans on the question before",
-        "And who deletes them then?",
+        "And when is it most dangerous?",
         follows_up=True,
     ),
     DemoQuestion(
         "a quoted passage, to be explained",
         None,
-        quote="A chunk never crosses a heading, so every chunk belongs to exactly one section.",
+        quote="Most of all, a bay can resonate like water that is pushed to and fro in a bathtub.",
     ),
-    DemoQuestion(
-        "a question to one section",
-        "Which addresses does Glossator refuse to fetch from?",
-        section="fetching from the web",
-    ),
-    DemoQuestion("a question that the book does not cover", "How do I bake sourdough bread?"),
+    DemoQuestion("what a table says", "What is the mean range at Avonmouth?"),
+    DemoQuestion("what a figure shows, by its caption", "Is there a figure of the two bulges?"),
+    DemoQuestion("a question that the course does not cover", "How do earthquakes cause tsunamis?"),
 )
 
 
@@ -647,10 +642,10 @@ async def demo() -> int:
             print(f"\n{'─' * 78}\n{number}. {shown.what}\n$ {_command(shown, session)}\n")
             request = console_request(
                 opened,
-                HANDBOOK,
+                DEMO,
                 shown.question,
                 shown.quote,
-                section=shown.section,
+                section=None,
                 session=session,
             )
             with open_reply(as_json=False) as reply:
@@ -660,6 +655,8 @@ async def demo() -> int:
     print(
         f"\n{'─' * 78}\nSix questions, answered offline in {time.perf_counter() - started:.1f} s."
     )
+    folder = shlex.quote(str(opened.settings.data_dir))
+    print(f"Ask more of it: GLOSSATOR_DATA_DIR={folder} glossator chat --course {DEMO.course_id}")
     print("Now your own book: glossator ingest FOLDER, then glossator chat")
     return Exit.OK
 
@@ -677,8 +674,8 @@ def _offline(settings: Settings) -> Settings:
 
 
 async def _ingest(opened: Services) -> None:
-    print(f"Reading the handbook, {handbook_folder().name}/ ...")
-    report = await ingest_handbook(opened)
+    print(f"Reading a small course, “{DEMO.title}”, from {demo_folder()} ...")
+    report = await ingest_demo(opened)
     print(f"{counted(report.chunks, 'chunk')}; {report.embedded} had to be embedded.")
 
 
@@ -689,8 +686,6 @@ def _command(shown: DemoQuestion, session: UUID) -> str:
         words.append(shown.question)
     if shown.quote:
         words += ["--quote", shown.quote]
-    if shown.section:
-        words += ["--section", shown.section]
     if shown.follows_up:
         words += ["--session", str(session)]
     return shlex.join(words)

@@ -49,9 +49,9 @@ def test_no_picture_of_the_first_page_is_fetched_from_elsewhere() -> None:
 
 @pytest.mark.costly
 @pytest.mark.timeout(300)
-def test_the_handbook_answers_as_the_first_page_shows(tmp_path: Path, models: Path) -> None:
+def test_the_demo_course_answers_as_the_first_page_shows(tmp_path: Path, models: Path) -> None:
     reader = shell(tmp_path, models)
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copytree(ROOT / "demo", tmp_path / "demo")
     page = (ROOT / "README.md").read_text("utf-8")
     shown = [
         block for block in re.findall(r"```console\n(.*?)```", page, re.S) if "session" in block

@@ -100,7 +100,7 @@ def _check_figures(command: Path, folder: Path) -> None:
     assert measured == pytest.approx(int(told), rel=0.04)
     (folder / ".glossator").rename(folder / "away")
     (folder / "away" / "demo").rename(folder / ".glossator")
-    memory = memory_of_an_answer(command, folder, "ask", "How long are conversations kept?")
+    memory = memory_of_an_answer(command, folder, "ask", "What is a surge?")
     [told] = _MEMORY.findall(page)
     assert memory <= MOST_MEMORY
     assert memory == pytest.approx(int(told), rel=0.1)
