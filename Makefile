@@ -14,7 +14,7 @@ PYTEST := $(PYTEST_ALONE) -n $(PYTEST_WORKERS) --dist loadgroup
 EVERYDAY := not slow and not postgres and (not costly or essential)
 
 .DEFAULT_GOAL := help
-.PHONY: help install moved demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench touched chaos soak audit check format lock clean
+.PHONY: help install moved demo playground screenshots docs test test-all test-again test-slow fetch-model test-model failpoints mutants bench touched chaos soak audit dist image check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,12 @@ $(VENV)/audit.done: $(VENV)/bin/python requirements/audit.txt
 
 audit: $(VENV)/audit.done ## Ask an advisory database about every locked package (DATABASE=pypi)
 	@$(BIN)/python -m tests.security.advisories --python $(VENV)/audit/bin/python $(if $(DATABASE),--database $(DATABASE))
+
+dist: $(VENV)/dev.done ## Build the source archive and the wheel into dist/, check them and try the wheel (TAG=v0.2.0)
+	@$(BIN)/python -m tests.release $(if $(TAG),--tag $(TAG))
+
+image: ## Build the container's image (TAG=v0.2.0)
+	@docker build --file deploy/Dockerfile --tag glossator$(if $(TAG),:$(TAG)) .
 
 check: $(VENV)/dev.done ## Check format, lint, types and import contracts
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
