@@ -160,7 +160,7 @@ def test_one_question_loads_neither_other_platforms_nor_what_it_does_not_ask(
 ) -> None:
     code = (
         "import sys; from bot.cli import main; "
-        "assert main(['ask', 'How often is the wick trimmed?']) == 0; "
+        "assert main(['ask', 'How often is the wick trimmed?', '--course', 'lighthouse']) == 0; "
         "print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run(
