@@ -145,7 +145,7 @@ def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> Agen
         model_name="extractive",
         requested_at=asked.created_at,
     ).advance(ResponseState.PROCESSING)
-    fields = draft.finish(asked, AgentConfiguration(), answerable=True)
+    fields = draft.finish(asked, AgentConfiguration())
     return pending.advance(ResponseState.COMPLETED, **fields)
 
 

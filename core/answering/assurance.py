@@ -1,5 +1,6 @@
 """How one draft of an answer fared, and how sure the answer may be by that."""
 
+import logging
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -28,52 +29,15 @@ from core.domain.text_features import probability, shipped
 from core.index.terms import TermStatistics
 from core.retrieval.retrieval import Retrieval
 
+logger = logging.getLogger(__name__)
+
 WEIGHTS = Path(__file__).with_name("confidence.json")
-"""What `python -m tests.bench.reading fit` writes."""
+"""What `python -m tests.bench.fit_words` writes."""
 SHARE = 3.6
 COVERAGE = 1.9
 OFFSET = -2.15
 """Log odds that an answer cites the right place, by the leading document's share of the
 evidence and the leading chunk's coverage of the question."""
-
-_COVERAGE, _DOCUMENT_SHARE = 0.5, 0.3
-"""What the leading chunk's coverage and the leading document's share add to the best score."""
-_ABOVE_MARK = 0.4
-"""How far above a course's mark this sum has to be for evidence below the mark to be shown."""
-COVERED = Path(__file__).with_name("covered.json")
-"""What `python -m tests.bench.fit_covered` writes."""
-
-
-def coverage_figures(signals: EvidenceSignals) -> dict[str, float]:
-    """Return what is looked at to see whether the book answers a question."""
-    return {
-        "score": signals.best_score,
-        "coverage": signals.coverage,
-        "whole": float(signals.coverage >= 1.0),
-        "question": math.log1p(signals.question_words),
-    }
-
-
-def is_close(signals: EvidenceSignals, mark: float) -> bool:
-    """Return whether evidence below a course's mark is shown as the closest all the same.
-
-    The score, the leading chunk's coverage and the leading document's share, weighed, are well
-    above the mark then. docs/measuring.md says on what the weights were set.
-
-    Args:
-        mark: The score, 0 to 1, from which the course answers.
-    """
-    added = _COVERAGE * signals.coverage + _DOCUMENT_SHARE * signals.document_share
-    return signals.best_score + added >= mark + _ABOVE_MARK
-
-
-def is_covered(signals: EvidenceSignals) -> bool:
-    """Return whether passages of this evidence may be shown as an answer.
-
-    What is not is marked as the closest that the book comes. Fitted on questions about two
-    textbooks, near the topic and answered there; docs/measuring.md has the figures.
-    """
-    return shipped(COVERED).log_odds(coverage_figures(signals)) >= 0
 
 
 def located_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
@@ -86,11 +50,22 @@ def located_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
     return supported_share * probability(log_odds)
 
 
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """The words that stand first in an answer without a model."""
+
+    text: str = ""
+    likeness: float = 0.0
+    """Their cosine with the question."""
+    place: str = ""
+    """The headings that they stand below."""
+
+
 def answer_figures(
     signals: EvidenceSignals,
     question: str,
     answer: str,
-    passages: int,
+    leading: Leading,
     statistics: TermStatistics,
     encode_terms: Callable[[str], Sequence[int]],
 ) -> dict[str, float]:
@@ -98,39 +73,47 @@ def answer_figures(
 
     Args:
         answer: The text that is shown.
-        passages: How many it cites.
+        leading: What of it answers.
         encode_terms: Gives the distinct terms of a text in the book's language.
     """
     terms = encode_terms(question)
     rarity = statistics.rarity(terms)
-    shown = set(encode_terms(answer))
-    held = sum(weight for term, weight in zip(terms, rarity, strict=True) if term in shown)
+
+    def held(text: str) -> float:
+        known = {*encode_terms(text)}
+        found = sum(weight for term, weight in zip(terms, rarity, strict=True) if term in known)
+        return float(found / rarity.sum()) if len(terms) else 0.0
+
     return {
         "score": signals.best_score,
         "coverage": signals.coverage,
         "question": math.log1p(signals.question_words),
-        "held": float(held / rarity.sum()) if len(terms) else 0.0,
-        "passages": math.log1p(passages),
+        "share": signals.document_share,
+        "held": held(answer),
+        "first": held(f"{leading.place} {leading.text}"),
+        "likeness": leading.likeness,
     }
 
 
-def confidence_of(figures: dict[str, float], located: float, supported_share: float = 1.0) -> float:
+def confidence_of(figures: dict[str, float], supported_share: float = 1.0) -> float:
     """Return the probability, 0 to 1, that an answer is right and whole.
 
-    It is at most `located`: what stands at the wrong place is not the answer. Fitted on answers
-    that readers judged; docs/measuring.md says who read.
+    docs/measuring.md says on what it is fitted.
     """
-    chance = probability(shipped(WEIGHTS).log_odds(figures))
-    return min(located, supported_share * chance)
+    return supported_share * probability(shipped(WEIGHTS).log_odds(figures))
 
 
-def outcome_of(located: float, configuration: AgentConfiguration) -> Outcome:
-    """Return the band that the probability of the right place falls into."""
-    if located >= configuration.answered_from:
+def outcome_of(confidence: float, configuration: AgentConfiguration) -> Outcome:
+    """Return the word that the probability of a right and whole answer is told with."""
+    if confidence >= configuration.answered_from:
         return Outcome.ANSWERED
-    return Outcome.PARTIAL if located >= configuration.partial_from else Outcome.ABSTAINED
+    return Outcome.PARTIAL if confidence >= configuration.partial_from else Outcome.ABSTAINED
 
 
+ON_TOPIC = 0.6
+"""The `best_score` from which on what was found is about the same as the question ..."""
+NEAR_AT_LEAST = 0.3
+"""... so that an answer from it is near, as far as a course does not ask for more."""
 WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is marked as `partial`."""
 _UNCOVERED = 0.1
@@ -246,15 +229,11 @@ class Circumstances:
     """What decides, besides the evidence, how sure an answer may be."""
 
     tally: DraftTally
-    is_answerable: bool
-    """Whether the evidence reaches the course's mark."""
     is_cited: bool
     by_model: bool
     """Whether a language model wrote it."""
     stands_in_book: bool
     """Whether a quote was given and found."""
-    names_row: bool
-    """Whether the question names a row of a table, and is shown it for that alone."""
     explains: bool
     """Whether the reader only wants to know about that quote."""
     is_misquoted: bool
@@ -264,8 +243,8 @@ class Circumstances:
     likeness: float
     """How like the book the quote is, 0 to 1."""
 
-    def outcome(self, located: float, configuration: AgentConfiguration) -> Outcome:
-        """Return how the answer is marked, by the probability of the right place.
+    def outcome(self, confidence: float, configuration: AgentConfiguration) -> Outcome:
+        """Return how the answer is marked, by the probability that it is right and whole.
 
         An answer that cites nothing is an abstention, and where a quote stands is always shown.
         """
@@ -280,11 +259,11 @@ class Circumstances:
         doubted = tally.not_covered or refused or self.is_misquoted or tally.is_beside_the_point
         if self.by_model:  # the judge has read what no figure of a search can tell
             return Outcome.PARTIAL if doubted or tally.fallen else Outcome.ANSWERED
-        outcome = outcome_of(located, configuration)
-        doubted = doubted or not self.is_answerable or self.is_foreign
+        outcome = outcome_of(confidence, configuration)
+        doubted = doubted or self.is_foreign
         if self.stands_in_book or tally.released:
             doubted = doubted or tally.supported_share < WELL_SUPPORTED
-        if (self.stands_in_book or self.names_row) and outcome is Outcome.ABSTAINED:
+        if self.stands_in_book and outcome is Outcome.ABSTAINED:
             return Outcome.PARTIAL
         return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
 
@@ -321,27 +300,23 @@ def right_and_whole(
     signals: EvidenceSignals,
     question: str,
     answer: str,
+    leading: Leading,
     *,
-    passages: int,
-    located: float,
     supported_share: float,
 ) -> float:
-    """Return the probability that an answer is right and whole, 0 to `located`.
+    """Return the probability that an answer is right and whole.
 
     Args:
         signals: Of the best evidence that was looked at.
-        passages: How many the answer cites.
+        leading: What of it answers.
         supported_share: The part of the writer's claims that passed.
     """
+    asked = retrieval.question or question
     figures = answer_figures(
-        signals,
-        retrieval.question or question,
-        answer,
-        passages,
-        retrieval.statistics,
-        retrieval.encode_terms,
+        signals, asked, answer, leading, retrieval.statistics, retrieval.encode_terms
     )
-    return confidence_of(figures, located, supported_share)
+    logger.debug("the figures of an answer", extra={"figures": figures})
+    return confidence_of(figures, supported_share)
 
 
 _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
@@ -432,7 +407,7 @@ def _of_draft(
     if tally.instead_of is Emptiness.REFUSED:
         yield text("notice-no-answer-read")
     elif tally.is_beside_the_point:
-        yield text("notice-closest-within") if within else text("notice-closest")
+        yield text("notice-near-within") if within else text("notice-near")
     elif tally.not_covered:
         yield text("notice-partly-covered-within") if within else text("notice-partly-covered")
     elif tally.fallen:
@@ -440,6 +415,6 @@ def _of_draft(
     elif tally.supported_share < WELL_SUPPORTED:
         yield text("notice-left-out", count=tally.dropped)
     elif outcome is Outcome.PARTIAL and not is_misquoted:
-        yield text("notice-closest-within") if within else text("notice-closest")
+        yield text("notice-near-within") if within else text("notice-near")
     if tally.unjudged:
         yield text("notice-unjudged", count=tally.unjudged)

@@ -7,9 +7,12 @@ from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from core.answering.assurance import (
+    NEAR_AT_LEAST,
+    ON_TOPIC,
     Circumstances,
     DraftTally,
     Emptiness,
+    Leading,
     Sureness,
     is_short,
     located_of,
@@ -49,6 +52,11 @@ from core.retrieval.retrieval import Retrieval
 
 if TYPE_CHECKING:
     from core.answering.grounding.differences import Difference
+
+
+_HALF = 0.5
+_MOST_NEAR = 3
+"""Sections that are named instead of an answer."""
 
 
 class Material:
@@ -190,11 +198,12 @@ class AnswerDraft:
         self.tally = DraftTally(instead_of=instead_of)
         self.text = ""
         """What of it may be shown."""
-        self.names_row = False
-        """Whether the question names a row of a table, and is shown it for that alone."""
         self._ledger = CitationLedger(self.material.chunks)
         self._origin: str | None = None
         """Whose words the text rests on since a line said so; None: the course's."""
+        self._leading: Leading | None = None
+        self._mark = 1.0
+        """The `best_score` from which on a book speaks of what is asked; the course's."""
         self._before = Sureness(0.0, 0.0)
         """Of the turn before."""
         self._differences: Sequence[Difference] = ()
@@ -331,13 +340,22 @@ class AnswerDraft:
 
     def add(self, claim: Claim, places: Sequence[CitedPlace]) -> None:
         """Take up a claim that holds, below the heading that it brings."""
-        piece = self._ledger.cite(below_mark(claim.text, claim.lead), places)
+        text = claim.text
+        if claim.first is not None:
+            bare = claim.first.removeprefix("> ")
+            text = text.removeprefix(f"**{bare}**" if text.startswith("**") else bare).lstrip()
+        piece = self._ledger.cite(below_mark(text, claim.lead), places)
+        first = self._ledger.cite(claim.first, places) if claim.first is not None else ""
+        if claim.likeness and self._leading is None:
+            chunk = self.material.chunks[places[0].chunk_number]
+            self._leading = Leading(claim.first or text, claim.likeness, place_in_book(chunk))
         self.tally.released += 1
         above = [
-            self._append(presentable(one), "\n\n")
+            self._append(one, "\n\n")
             for one in (
-                wording.heading(claim.part, 2) if claim.part else "",
-                wording.heading(claim.heading) if claim.heading else "",
+                presentable(wording.heading(claim.part, 2)) if claim.part else "",
+                first,
+                presentable(wording.heading(claim.heading)) if claim.heading else "",
             )
             if one
         ]
@@ -348,18 +366,15 @@ class AnswerDraft:
         said = (presentable(wording.heading(part, 2)), wording.part_without(within=within))
         return self._append("\n\n".join(said), "\n\n")
 
-    def finish(
-        self, request: AgentRequest, configuration: AgentConfiguration, *, answerable: bool
-    ) -> dict[str, Any]:
-        """Return the fields of the finished response.
-
-        `answerable` is whether the evidence reaches the mark.
-        """
+    def finish(self, request: AgentRequest, configuration: AgentConfiguration) -> dict[str, Any]:
+        """Return the fields of the finished response."""
+        self._mark = configuration.score_threshold
         located = located_of(self.material.signals, self.tally.supported_share)
+        confidence = self._confidence(request, located)
         if self.tells_again:
-            answerable, located = True, max(located, self._before.located)
-        circumstances = self._circumstances(request, answerable=answerable)
-        outcome = circumstances.outcome(located, configuration)
+            located = max(located, self._before.located)
+        circumstances = self._circumstances(request)
+        outcome = circumstances.outcome(confidence, configuration)
         asks_nothing = self.by_model and not self._ledger.citations and self.emptiness is None
         if outcome is Outcome.ABSTAINED and not asks_nothing:
             self.text = self._abstention(request)
@@ -367,9 +382,11 @@ class AnswerDraft:
                 self.text = f"{self.text} {unread_instead(request.unread)}"
             self._ledger = CitationLedger(self.material.chunks)
         located = circumstances.bounded(located, outcome)
+        if outcome is Outcome.ABSTAINED or self._explains(request):
+            confidence = located
         within = request.section_filter is not None
         is_refused = outcome is Outcome.ABSTAINED and not asks_nothing
-        nearest = self._nearest(within=within) if is_refused else ()
+        nearest = self._nearest(request, within=within) if is_refused else ()
         misquoted = bool(self._differences)
         told = notices(
             request,
@@ -385,7 +402,7 @@ class AnswerDraft:
             "outcome": outcome,
             "asks_nothing": asks_nothing,
             "nearest_sections": nearest,
-            "confidence": circumstances.limited(self._confidence(request, outcome, located)),
+            "confidence": circumstances.limited(min(confidence, located)),
             "located": located,
             "retrieved_chunks": self.material.retrieved(self._ledger.grounding_chunks),
             "grounding_chunks": tuple(_returned(c.told()) for c in self._ledger.grounding_chunks),
@@ -400,34 +417,33 @@ class AnswerDraft:
             "claims_unjudged": self.tally.unjudged,
         }
 
-    def _circumstances(self, request: AgentRequest, *, answerable: bool) -> Circumstances:
+    def _circumstances(self, request: AgentRequest) -> Circumstances:
         location = self._retrieval.quote_location
         return Circumstances(
             tally=self.tally,
-            is_answerable=answerable,
             is_cited=bool(self._ledger.citations),
             by_model=self.by_model,
             stands_in_book=self.stands_in_book,
-            names_row=self.names_row,
             explains=self._explains(request),
             is_misquoted=bool(self._differences),
             is_foreign=self._asks_about_foreign(request),
             likeness=location.score if location else 0.0,
         )
 
-    def _confidence(self, request: AgentRequest, outcome: Outcome, located: float) -> float:
+    def _confidence(self, request: AgentRequest, located: float) -> float:
         """Return the probability that it is right and whole; of a quote explained, its place's."""
-        if outcome is Outcome.ABSTAINED or self._explains(request):
+        if self._explains(request) or self._retrieval.in_order:
             return located
         confidence = right_and_whole(
             self._retrieval,
             self.material.signals,
             request.query_text,
             self.text,
-            passages=len(self._ledger.citations),
-            located=located,
+            self._leading or Leading(self.text, self.material.signals.cosine),
             supported_share=self.tally.supported_share,
         )
+        if self.material.signals.best_score >= ON_TOPIC and self.tally.released:
+            confidence = max(confidence, NEAR_AT_LEAST)
         return max(confidence, self._before.confidence) if self.tells_again else confidence
 
     def _told(self) -> str:
@@ -445,10 +461,24 @@ class AnswerDraft:
             return wording.no_section(self._retrieval.missing_section)
         if self._is_unreadable(request):
             return wording.other_language(self._retrieval.language)
-        in_vain = bool(self.tally.written) and not self.tally.not_covered
-        in_vain = in_vain or self.tally.instead_of is Emptiness.NOTHING_HELD
-        said = wording.not_carried if in_vain else wording.not_covered
-        return said(within=within)
+        in_vain = 0 == self.tally.released < self.tally.written and not self.tally.not_covered
+        if in_vain or self.tally.instead_of is Emptiness.NOTHING_HELD:
+            return wording.not_carried(within=within)
+        return wording.not_covered(within=within, is_near=self._speaks_of(request))
+
+    def _speaks_of(self, request: AgentRequest) -> bool:
+        """Return whether the book speaks of what is asked, whatever it says of it.
+
+        It does where what was found is like the question, has half of its words, or stands below a
+        heading whose words the question has.
+        """
+        signals, found = self.material.signals, self._retrieval
+        if signals.best_score >= self._mark or signals.coverage >= _HALF:
+            return True
+        asked = {*found.encode_terms(found.question or request.query_text)}
+        names = (chunk.headings[-1] for chunk in self.material.chunks if chunk.headings)
+        named = ({*found.encode_terms(name)} for name in names)
+        return any(name and name <= asked for name in named)
 
     def _is_unreadable(self, request: AgentRequest, *, answered: bool = False) -> bool:
         """Return whether the question is in a language that the search cannot read."""
@@ -457,12 +487,16 @@ class AnswerDraft:
             return False
         return is_in_another_language(question, found.language, answered=answered)
 
-    def _nearest(self, *, within: bool) -> tuple[str, ...]:
+    def _nearest(self, request: AgentRequest, *, within: bool) -> tuple[str, ...]:
         """Return where to look instead of an answer: sections that were not searched alone."""
         if self._retrieval.missing_section is not None:
             return self._retrieval.near_sections
         searched = self._retrieval.section if within else None
-        return tuple(name for name in self._retrieval.near_sections if name != searched)
+        names = self._retrieval.near_sections
+        if not names and self._speaks_of(request):
+            own = (chunk.section_heading or chunk.page_title for chunk in self.material.chunks)
+            names = (*dict.fromkeys(own),)[:_MOST_NEAR]
+        return tuple(name for name in names if name != searched)
 
     def _explains(self, request: AgentRequest) -> bool:
         """Return whether the reader only wants to know about a passage that was found."""

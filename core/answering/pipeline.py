@@ -20,7 +20,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from core.answering.assurance import Emptiness, is_close, is_covered, located_of, outcome_of
+from core.answering.assurance import Emptiness
 from core.answering.checks import BookWords, ModelClaims, judge_passages
 from core.answering.context import (
     AgentEvent,
@@ -36,7 +36,7 @@ from core.answering.context import (
 )
 from core.answering.draft import AnswerDraft
 from core.answering.grounding import citations as wording
-from core.answering.grounding.citations import is_in_another_language, presentable
+from core.answering.grounding.citations import presentable
 from core.answering.grounding.judge import Judge
 from core.answering.understanding import understand
 from core.answering.verified import passage_of
@@ -48,7 +48,6 @@ from core.answering.writers.base import (
     ModelCall,
     Revision,
 )
-from core.answering.writers.scoring import names_row
 from core.domain import (
     EXTRACTIVE,
     AgentResponse,
@@ -325,11 +324,7 @@ class Pipeline:
         )
 
     def _finished(self, context: AnswerContext, draft: AnswerDraft) -> AgentResponse:
-        found = context.retrieval
-        answerable = self._is_answerable(context, draft)
-        if draft.author == EXTRACTIVE:  # a model says itself where the book does not answer
-            answerable = answerable and is_covered(found.signals)
-        fields = draft.finish(context.asked, context.configuration, answerable=answerable)
+        fields = draft.finish(context.asked, context.configuration)
         fields["notices"] = (*context.notices, *fields["notices"])
         fields["claims_written"] += context.in_vain
         fields["claims_dropped"] += context.in_vain
@@ -522,28 +517,12 @@ class Pipeline:
             revision=revision,
         )
 
-    def _is_answerable(self, context: AnswerContext, draft: AnswerDraft) -> bool:
-        """Return whether the evidence reaches the mark.
-
-        Of a question in another language than the book only a model can tell: it can look it up.
-        """
-        found = context.retrieval
-        is_foreign = is_in_another_language(context.asked.query_text, found.language)
-        return found.signals.best_score >= context.mark or (draft.by_model and is_foreign)
-
     def _is_worthwhile(self, context: AnswerContext, draft: AnswerDraft) -> bool:
-        """Return whether the book may answer in its own words, or a quote is explained."""
-        signals = context.retrieval.signals
-        best = outcome_of(located_of(signals), context.configuration)
-        has_evidence = context.asked.score_threshold is None and context.retrieval.evidence
-        is_near = bool(has_evidence) and is_close(signals, context.mark)
-        may_answer = self._is_answerable(context, draft) or is_near
-        if draft.stands_in_book or (may_answer and best is not Outcome.ABSTAINED):
-            return True
-        found = context.retrieval
-        chunks, question = draft.material.chunks, found.question or context.asked.query_text
-        draft.names_row = names_row(question, chunks, found.encode_terms)
-        return draft.names_row
+        """Return whether there is anything to choose from; how sure it is, the answer tells."""
+        found, least = context.retrieval, context.asked.score_threshold
+        if least is not None and found.signals.best_score < least and not draft.stands_in_book:
+            return False
+        return bool(found.evidence) or draft.stands_in_book
 
     async def _paragraphs(self, context: AnswerContext) -> Sequence[Excerpt]:
         """Return what a model reads of the evidence; the excerpts where there is no more."""

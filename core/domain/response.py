@@ -283,10 +283,10 @@ class AgentConfiguration(Model):
     score_threshold: Unit = 0.5
     top_k: Annotated[int, Field(ge=1, le=10)] = 5
     answer_length: AnswerLength = AnswerLength.NORMAL
-    answered_from: Unit = 0.5
-    """The `located` from which an answer is marked as `answered`."""
-    partial_from: Unit = 0.0
-    """The `located` from which it is marked as `partial`; below, the answer is `abstained`."""
+    answered_from: Unit = 0.65
+    """The `confidence` from which an answer is marked as `answered`."""
+    partial_from: Unit = 0.3
+    """The `confidence` from which it is marked as `partial`; below, the answer is `abstained`."""
 
     @model_validator(mode="after")
     def _bands_are_ordered(self) -> Self:

@@ -220,6 +220,10 @@ def _model(language: str) -> Bm25:
         )
 
 
+FEWEST_CHUNKS = 500
+"""Of a course, as far as the rarity of its words goes."""
+
+
 @dataclass(frozen=True, slots=True)
 class TermStatistics:
     """Document frequencies of the sparse terms of one edition."""
@@ -266,10 +270,12 @@ class TermStatistics:
     def rarity(self, terms: Sequence[int]) -> npt.NDArray[np.float64]:
         """Return the IDF of each term, > 0; an unseen term is the rarest.
 
+        A course of a few pages counts as a part of a larger one: what stands on each of its pages
+        is no common word for that, and one that they do not have is not all that was asked.
         Source: Robertson & Zaragoza, The Probabilistic Relevance Framework (2009), eq. 3.
         """
         seen = self._seen(terms)
-        return np.log1p((self.chunks - seen + 0.5) / (seen + 0.5))
+        return np.log1p((max(self.chunks, FEWEST_CHUNKS) - seen + 0.5) / (seen + 0.5))
 
     def knows(self, terms: Sequence[int]) -> bool:
         """Return whether every one of the terms stands in some chunk."""

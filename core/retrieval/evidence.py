@@ -17,6 +17,9 @@ WHOLE_SHARE = 0.3
 """A document with this part of the evidence gives its best chunk whole."""
 SECOND_SHARE = 0.4
 """A document with this part of the evidence gives its second-best chunk, too."""
+ALONE_SHARE = 0.8
+MOST_OF_ONE = 4
+"""A document with this part of the evidence gives so many: a course may be a single one."""
 ENOUGH = 0.92
 """Stop when the documents taken hold this part of the evidence ..."""
 FEWEST_DOCUMENTS = 3
@@ -108,7 +111,7 @@ def visited(usable: Iterable[Place], most_documents: int) -> Iterator[list[Place
     held = 0.0
     for place, (_, members) in enumerate(sorted(by_document.items())[:most_documents]):
         share = members[0].document_share
-        yield members[: 2 if share >= SECOND_SHARE else 1]
+        yield members[: MOST_OF_ONE if share >= ALONE_SHARE else 2 if share >= SECOND_SHARE else 1]
         held += share
         if held >= ENOUGH and place + 1 >= FEWEST_DOCUMENTS:
             return

@@ -270,7 +270,8 @@ class Retriever:
             near_sections=found.near,
             by_words=searched.by_words,
             question=mended.question,
-            mended=mended.words,
+            # A word that no term stands for, such as "what", has searched for nothing.
+            mended=tuple(word for word in mended.words if opened.terms_of(word)),
             embedding_model=edition.embedding_model,
             leans=searched.leans,
             statistics=opened.terms,

@@ -1,17 +1,19 @@
-"""Answers drawn for readers, their labels, and the confidence that is fitted to them."""
+"""Answers drawn for readers, their labels, and the confidence that is fitted on known answers."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from core.answering.assurance import WEIGHTS
+from core.domain.text_features import shipped
 from core.retrieval.retrieval import passage_alone
 from core.teaching.evaluation.report import GoldQuestion
+from tests.bench import fit_words
 from tests.bench.asked import Asked
-from tests.bench.reading import fitting, labels
+from tests.bench.reading import labels
 from tests.bench.reading.drawing import Key, add, digest_of, read_keys
 from tests.samples import response
 
@@ -112,43 +114,17 @@ def test_the_report_tells_agreement_of_labels_and_places(tmp_path: Path) -> None
     assert any("economics, answerable, right and whole by B" in line for line in lines)
 
 
-def test_labels_count_only_for_the_answer_that_was_read() -> None:
-    now = asked()
-    key = Key("a", "main", "economics", now.row.id, True, digest_of(now.response))
-    read = {"A": labels.Read(id="a", label="right-and-whole", place=True, reader="A")}
-
-    def known(digest: str) -> list[fitting.Labelled]:
-        fields = asdict(key) | {"digest": digest}
-        judged = labels.together([{"a": read["A"]}], {"a": Key(**fields)})
-        return fitting.labelled(judged, [now])
-
-    assert known("another") == []
-    (row,) = known(key.digest)
-    assert (row.whole, row.at_place, row.located) == (True, True, now.response.located)
-
-
-def test_the_fit_finds_what_decides_and_holds_out_each_fold() -> None:
+def test_the_fit_finds_what_decides_and_leaves_the_untouched_halves_out() -> None:
     chance = np.random.default_rng(1)
-    names = asked_figures()
     rows = []
-    for _ in range(200):
-        figures = {name: float(chance.random()) for name in names}
-        whole = bool(figures["held"] + 0.2 * chance.normal() > 0.5)
-        rows.append(fitting.Labelled(figures, 1.0, whole, at_place=True))
-    head = fitting.fitted(rows)
+    for number in range(400):
+        figures = {name: float(chance.random()) for name in shipped(WEIGHTS).names}
+        right = float(figures["held"] + 0.2 * chance.normal() > 0.5)
+        is_fit = number % 2 == 0
+        kind = "squad2" if is_fit else "small, untouched"
+        rows.append(fit_words.Row(kind, figures, right if is_fit else 1 - right))
+    head = fit_words.fitted(rows)
     weights = dict(zip(head.names, head.weights, strict=True))
     assert max(weights, key=lambda name: abs(weights[name])) == "held"
-    sure = fitting.across_folds(rows)
-    right = np.array([row.whole for row in rows])
-    assert sure[right].mean() > sure[~right].mean() + 0.3
-    said = "\n".join(fitting.report(rows))
-    assert "AUROC" in said
-    assert "Brier score" in said
-
-
-def asked_figures() -> list[str]:
-    now = asked()
-    key = Key("a", "main", "economics", now.row.id, True, digest_of(now.response))
-    read = labels.Read(id="a", label="right-and-whole", place=True, reader="A")
-    (row,) = fitting.labelled(labels.together([{"a": read}], {"a": key}), [now])
-    return list(row.figures)
+    assert weights["held"] > 0
+    assert [line.split()[0] for line in fit_words.report(rows, head)] == ["squad2", "small,"]

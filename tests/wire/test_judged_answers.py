@@ -151,7 +151,7 @@ async def test_what_answers_another_question_is_told_as_the_closest(
     async with places.house(TRIM, SMOKE) as house:
         answer = await house.agent.answer(asking(COVERED))
     assert answer.outcome is Outcome.PARTIAL
-    assert answer.notices == (i18n.text("notice-closest"),)
+    assert answer.notices == (i18n.text("notice-near"),)
     assert answer.confidence <= 0.2 + 1e-6
     assert TRIM[0] in answer.response_text
 

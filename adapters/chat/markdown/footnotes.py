@@ -13,9 +13,8 @@ from core.domain.links import one_line, prose_without_links
 from core.domain.markdown import Code, CodeKind, code_in
 
 _SURE = 0.75
-"""Confidence from which on a model's answer is called sure, and `located` from which on the place
-of the book's own words needs no remark."""
-_CLOSEST = (Message("notice-closest"), Message("notice-closest-within"))
+"""Confidence from which on a model's answer is called sure."""
+_NEAR = (Message("notice-near"), Message("notice-near-within"))
 _GIVEN = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 _LOCATORS = ("page", "slide", "cell", "second")
 """What of a chunk's metadata says where it stands, in order."""
@@ -118,7 +117,7 @@ def lead_in(response: AgentResponse) -> str:
 
 
 def confidence_in_words(response: AgentResponse) -> str:
-    """Return how sure a model's answer is; of the book's own words, how sure their place is."""
+    """Return how sure an answer is: of the book's own words, whether they are all of it."""
     if response.checked is not None:
         return checked_on(response)
     if response.outcome is Outcome.ERROR:
@@ -126,12 +125,12 @@ def confidence_in_words(response: AgentResponse) -> str:
     if response.asks_nothing:
         return text("answer-sure-no-question")
     if response.outcome is Outcome.ABSTAINED:
-        return text("answer-sure-not-covered")
+        is_near = bool(response.nearest_sections)
+        return text("answer-sure-nearest") if is_near else text("answer-sure-not-covered")
     if is_by_model(response):
         return _of_model(response)
-    if response.outcome is Outcome.PARTIAL:
-        return text("answer-closest")
-    return text("answer-from-book") if _needs_no_check(response) else text("answer-place-unsure")
+    is_plain = response.outcome is Outcome.ANSWERED
+    return text("answer-from-book") if is_plain else text("answer-near")
 
 
 def _of_model(response: AgentResponse) -> str:
@@ -141,16 +140,16 @@ def _of_model(response: AgentResponse) -> str:
 
 
 def _needs_no_check(response: AgentResponse) -> bool:
-    """Return whether a model's answer is sure, or the place of the book's own words is."""
-    chance = response.confidence if is_by_model(response) else response.located
-    return response.outcome is Outcome.ANSWERED and chance >= _SURE
+    """Return whether an answer is told plainly; a model's is where it is sure."""
+    is_sure = not is_by_model(response) or response.confidence >= _SURE
+    return response.outcome is Outcome.ANSWERED and is_sure
 
 
 def remarks(response: AgentResponse) -> Iterator[str]:
     """Yield what is to be known of an answer besides its footnotes: what to check, and notices."""
     if response.checked is not None:
         yield checked_on(response)
-    is_said = any(not one.renderings().isdisjoint(response.notices) for one in _CLOSEST)
+    is_said = any(not one.renderings().isdisjoint(response.notices) for one in _NEAR)
     if response.outcome in _GIVEN and not _needs_no_check(response) and not is_said:
         yield _warning(response)
     yield from response.notices
@@ -182,7 +181,7 @@ def _warning(response: AgentResponse) -> str:
     is_partial = response.outcome is Outcome.PARTIAL
     if is_by_model(response):
         return text("notice-check-not-sure") if is_partial else text("notice-check-fairly-sure")
-    return text("notice-check-closest") if is_partial else text("notice-check-place")
+    return text("notice-near")
 
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")

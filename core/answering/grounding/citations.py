@@ -317,9 +317,15 @@ def reading(headings: Sequence[str]) -> str:
     return text("notice-reading", names=", ".join(names))
 
 
-def not_covered(*, within: bool = False) -> str:
-    """Return the answer to a question that the book, or one section of it, does not cover."""
-    return text("answer-not-covered-within") if within else text("answer-not-covered")
+def not_covered(*, within: bool = False, is_near: bool = False) -> str:
+    """Return what is said where the book, or one section of it, gives no answer.
+
+    Args:
+        is_near: Whether the book speaks of what was asked all the same.
+    """
+    if within:
+        return text("answer-not-covered-within")
+    return text("answer-nearest") if is_near else text("answer-not-covered")
 
 
 def other_language(language: str) -> str:

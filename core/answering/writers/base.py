@@ -215,6 +215,10 @@ class Claim:
     """The section of the book that stands above it; None: it goes on below the one before."""
     part: str | None = None
     """The part of the question that begins to be answered with it; None: it goes on."""
+    first: str | None = None
+    """What of it answers, as it stands alone above it; None: nothing does, or it is all of it."""
+    likeness: float = 0.0
+    """How like the question, by the writer's own measure, that is; 0: it has none."""
     cites_unknown: bool = False
     """Whether it names a sentence that there is not."""
 

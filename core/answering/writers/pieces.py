@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from uuid import UUID
 
 from core.domain import RetrievedChunk
@@ -107,6 +108,25 @@ _ANNOUNCING = ":："
 _MARK = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 
 
+_ITEM = re.compile(r"^ {0,3}(?:[-*•+]|\d{1,3}[.)])[ \t]+", re.M)
+_ROW = re.compile(r"^[ \t]*\|.*$", re.M)
+_RULE = "|-: \t"
+"""What the line below a table's head is made of."""
+
+
+class Line(NamedTuple):
+    """An item of a list or a row of a table, with its place in the block."""
+
+    start: int
+    end: int
+    text: str
+
+
+def cells_of(row: str) -> list[str]:
+    """Return the cells of a row of a table in Markdown."""
+    return [cell.strip() for cell in row.strip().strip("|").replace("\\|", "¦").split("|")]
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A verbatim part of one chunk: a sentence, or a block with the line that announces it."""
@@ -119,6 +139,8 @@ class Piece:
     quote: str
     kind: str
     """`prose`, or the kind of its block as in `ChunkBlock`."""
+    section: tuple[str, ...]
+    """The headings that it stands below."""
     place: tuple[UUID, int]
     """Its document and where it starts there, in characters."""
     citable: bool = True
@@ -136,6 +158,33 @@ class Piece:
     def text(self) -> str:
         """The quote as it is shown: a sentence on one line, a block as it is."""
         return one_line(self.quote) if self.kind == PROSE else self.quote
+
+    @property
+    def lines(self) -> list[Line]:
+        """The items of a list, or the rows of a table below its head; of anything else, none."""
+        if self.kind in LISTS:
+            starts = [found.start() for found in _ITEM.finditer(self.quote)]
+            ends = [*starts[1:], len(self.quote)]
+            return [Line(a, b, self.quote[a:b].strip()) for a, b in zip(starts, ends, strict=True)]
+        if self.kind != TABLE:
+            return []
+        rows = [found for found in _ROW.finditer(self.quote) if set(found[0]) - set(_RULE)]
+        return [Line(*found.span(), found[0].strip()) for found in rows[1:]]
+
+    @property
+    def head(self) -> str:
+        """What stands above the lines of a block: its announcement, or the head of a table."""
+        first = _ROW.search(self.quote) if self.kind == TABLE else _ITEM.search(self.quote)
+        if first is None:
+            return ""
+        return self.quote[: first.end() if self.kind == TABLE else first.start()].strip()
+
+    def alone(self, line: Line) -> str:
+        """Return a line of the block as it is shown by itself: a row comes with its head."""
+        if self.kind in LISTS:
+            return one_line(_MARK.sub("", line.text, count=1))
+        head = self.head.rpartition("\n")[-1]
+        return f"{head}\n{'|'.join(['', *['---'] * len(cells_of(head)), ''])}\n{line.text}"
 
     @property
     def leans(self) -> bool:
@@ -185,6 +234,7 @@ def _cut(number: int, chunk: RetrievedChunk, *, follows: bool) -> Iterator[Piece
             end=stop,
             quote=quote,
             kind=kind,
+            section=chunk.headings,
             place=(chunk.document_id, chunk.char_start + start),
             citable=fit and said,
             shown=fit,

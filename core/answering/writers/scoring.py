@@ -2,14 +2,24 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from core.answering.writers.base import GenerationTask
-from core.answering.writers.pieces import ENTRY, LAID_OUT, TABLE, Piece, cut
+from core.answering.writers.pieces import (
+    ENTRY,
+    LAID_OUT,
+    LISTS,
+    TABLE,
+    Line,
+    Piece,
+    cells_of,
+)
 from core.domain import EXPLAIN_QUOTE, ConversationTurn, QuoteLocation, RetrievedChunk, gist_of
 from core.domain.sentences import sentences
 from core.index.terms import TermStatistics
@@ -216,10 +226,8 @@ MOSTLY = 0.5
 """Share of the question's terms, by rarity, that an entry's term must be of to be named by it."""
 AHEAD = 0.08
 """By how much a table's score by words must exceed that of all prose, so that it may answer."""
-BESIDE_ROW = 2
-"""Words of a question that its row need not have: two in "How much is the exam worth?"."""
-_RULE = "|-: "
-"""What the line below a table's head is made of."""
+CLEARLY = 0.1
+"""Share of the question's words, by rarity, that a line has more than any other that answers."""
 KNOWN = 1.2
 """What the words and the meaning of a sentence count that the answer before showed: it is compared
 with the question alone, which is less, and what was just shown is to be looked at first."""
@@ -242,6 +250,10 @@ class Scored:
     score: float
     alone: bool = False
     """Whether it is an entry that has words of the question, and so needs none around it."""
+    likeness: float = 0.0
+    """The cosine of the question and what of it is most like it."""
+    line: Line | None = None
+    """The item or row that answers, where it is a block of which one does."""
 
 
 async def rank(
@@ -255,48 +267,51 @@ async def rank(
     scored = _speaking(_by_words(pieces, task, inquiry), inquiry)
     best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
     kept = [scored[i] for i in sorted(best)]
-    cosines = await _cosines([s.piece for s in kept], task.evidence, inquiry, embedder)
+    likenesses = await _likenesses([s.piece for s in kept], task.evidence, inquiry, embedder)
     return [
-        replace(s, score=s.score + MEANING * _factor(s.piece) * cosine)
-        for s, cosine in zip(kept, cosines, strict=True)
+        replace(
+            s,
+            score=s.score + MEANING * _factor(s.piece) * own.whole,
+            likeness=own.whole,
+            line=_line_of(s.piece, own, task, inquiry),
+        )
+        for s, own in zip(kept, likenesses, strict=True)
     ]
+
+
+class _Likeness(NamedTuple):
+    """How like a question a piece is."""
+
+    whole: float
+    """The cosine of its mean vector, or of the sentence that is most like the question."""
+    parts: Mapping[int, float] = MappingProxyType({})
+    """That of each of its sentences, by where it starts in the piece."""
+
+
+def _line_of(
+    piece: Piece, likeness: _Likeness, task: GenerationTask, inquiry: Inquiry
+) -> Line | None:
+    """Return the line of a block that answers clearly better than the others.
+
+    Of a table, its first cell says what a row is about.
+    """
+    scored = []
+    for line in piece.lines:
+        terms = frozenset(task.encode_terms(line.text))
+        name = cells_of(line.text)[0] if piece.kind == TABLE else line.text
+        named = inquiry.coverage(frozenset(task.encode_terms(name)))
+        inside = [n for start, n in likeness.parts.items() if line.start <= start < line.end]
+        meant = max(inside, default=0.0) if piece.kind in LISTS else 0.0
+        scored.append((named + inquiry.coverage(terms) + meant, line))
+    best = sorted(scored, key=lambda one: -one[0])[:2]
+    if not best or not best[0][0] or (len(best) > 1 and best[0][0] - best[1][0] < CLEARLY):
+        return None
+    return best[0][1]
 
 
 def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
     """Return whether a text with these terms adds next to nothing to one already said."""
     return any(len(terms & other) >= SAME * max(1, len(terms)) for other in said)
-
-
-def names_row(
-    question: str, evidence: Sequence[RetrievedChunk], encode_terms: Callable[[str], Sequence[int]]
-) -> bool:
-    """Return whether a question has all words of the first cell of a table's row, and few others.
-
-    What else it asks may be the table's own, or its heading's.
-    """
-    asked = frozenset(encode_terms(question))
-    return any(
-        _names_row_of(piece.quote, asked, evidence[piece.chunk_number].headings, encode_terms)
-        for piece in cut(evidence)
-        if piece.kind == TABLE
-    )
-
-
-def _names_row_of(
-    table: str,
-    asked: frozenset[int],
-    headings: Sequence[str],
-    encode_terms: Callable[[str], Sequence[int]],
-) -> bool:
-    head, rows = _lines(table)
-    around = frozenset(encode_terms(" ".join((*headings, head))))
-    for row in rows:
-        label = frozenset(encode_terms(row.strip("| ").partition("|")[0]))
-        if label and label <= asked:
-            rest = asked - label - around - frozenset(encode_terms(row))
-            if len(rest) <= BESIDE_ROW:
-                return True
-    return False
 
 
 def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -> list[Scored]:
@@ -308,7 +323,7 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
     has_new = not all(piece.known for piece in citable)
     for piece in citable:
         terms = frozenset(task.encode_terms(piece.quote))
-        read = [terms] if piece.kind != TABLE else _rows(piece.quote, task.encode_terms)
+        read = [terms] if piece.kind != TABLE else _rows(piece, task.encode_terms)
         coverage = partial(inquiry.coverage, known=piece.known)
         own = numbers.without_parts(max(read, key=coverage, default=terms), piece.quote)
         if has_new and piece.known and not coverage(own):
@@ -355,16 +370,8 @@ def _defines(piece: Piece, task: GenerationTask, inquiry: Inquiry) -> bool:
     """Return whether a sentence, entry or row of a table says what a term asked for is."""
     if piece.kind == ENTRY and _is_named(piece.quote, task, inquiry):
         return True
-    if piece.kind == TABLE and _names_row_of(
-        piece.quote,
-        frozenset(task.encode_terms(task.question)),
-        task.evidence[piece.chunk_number].headings,
-        task.encode_terms,
-    ):
-        return True
-    if piece.kind == TABLE and inquiry.defines:
-        names = (line.strip("| ").partition("|")[0] for line in piece.quote.split("\n"))
-        return any(frozenset(task.encode_terms(name)) == inquiry.defines for name in names)
+    if piece.kind == TABLE:
+        return any(one <= inquiry.weights.keys() for one in _names_of_rows(piece, task))
     return gives_definition(piece.quote, inquiry.defines, task.encode_terms)
 
 
@@ -375,47 +382,41 @@ def _is_named(entry: str, task: GenerationTask, inquiry: Inquiry) -> bool:
     return any(one and one <= asked and inquiry.coverage(one) >= MOSTLY for one in terms)
 
 
-def _factor(piece: Piece) -> float:
-    return KNOWN if piece.known else 1.0
+def _names_of_rows(table: Piece, task: GenerationTask) -> Iterator[frozenset[int]]:
+    """Yield the terms of what each row of a table is about: its first cell."""
+    names = (frozenset(task.encode_terms(cells_of(row.text)[0])) for row in table.lines)
+    return filter(None, names)
 
 
-def _rows(table: str, encode_terms: Callable[[str], Sequence[int]]) -> list[frozenset[int]]:
+def _rows(table: Piece, encode_terms: Callable[[str], Sequence[int]]) -> list[frozenset[int]]:
     """Return the terms of each row of a table in Markdown, with those of its head.
 
     A long table has more words than any sentence, and they do not stand together.
     """
-    head, rows = _lines(table)
-    return [frozenset(encode_terms(f"{head} {row}")) for row in rows]
+    return [frozenset(encode_terms(f"{table.head} {row.text}")) for row in table.lines]
 
 
-def _lines(table: str) -> tuple[str, list[str]]:
-    """Return the head of a table in Markdown, with what announces it, and its rows."""
-    lines = [line for line in table.split("\n") if line.strip()]
-    first = next((n for n, line in enumerate(lines) if line.lstrip().startswith("|")), 0)
-    rows = [line for line in lines[first + 1 :] if set(line) - set(_RULE)]
-    return " ".join(lines[: first + 1]), rows
+def _factor(piece: Piece) -> float:
+    return KNOWN if piece.known else 1.0
 
 
 def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
-    """Return the pieces that may answer: prose, and tables well ahead of it by their words.
-
-    Formulas and code answer only where no prose has a word of the question.
-    """
+    """Return the pieces that may answer: prose, and what is laid out well ahead of it by words."""
     prose = [s for s in scored if s.piece.kind not in LAID_OUT]
     if not any(inquiry.coverage(s.terms) for s in prose):
         return list(scored)
     mark = max(s.score for s in prose) + AHEAD
-    ahead = [s for s in scored if s.piece.kind == TABLE and s.score > mark]
+    ahead = [s for s in scored if s.piece.kind in LAID_OUT and s.score > mark]
     return [s for s in scored if s.piece.kind not in LAID_OUT or s in ahead]
 
 
-async def _cosines(
+async def _likenesses(
     pieces: Sequence[Piece],
     evidence: Sequence[RetrievedChunk],
     inquiry: Inquiry,
     embedder: Embedder,
-) -> Sequence[float]:
-    """Return the cosine of question and each piece, by the vectors that its chunk came with.
+) -> Sequence[_Likeness]:
+    """Return how like the question each piece is, by the vectors that its chunk came with.
 
     What the question leans on counts in it, but for a piece that the answer before showed.
 
@@ -428,28 +429,39 @@ async def _cosines(
     vectors = _stored(pieces, evidence)
     if vectors is None:
         texts = [f"{' '.join(evidence[p.chunk_number].headings)}: {p.text}" for p in pieces]
-        vectors = await embedder.embed_passages([text[:LONGEST_EMBEDDED] for text in texts])
-    questions = np.stack([alone if piece.known else whole for piece in pieces])
-    return [float(cosine) for cosine in (vectors * questions).sum(axis=1)]
+        embedded = await embedder.embed_passages([text[:LONGEST_EMBEDDED] for text in texts])
+        vectors = [{0: one} for one in embedded]
+    asked_of = [alone if piece.known else whole for piece in pieces]
+    return [_likest(own, one) for own, one in zip(vectors, asked_of, strict=True)]
+
+
+def _likest(vectors: Mapping[int, Vectors], question: Vectors) -> _Likeness:
+    mean = _unit(np.mean([*vectors.values()], axis=0))
+    parts = {start: float(vector @ question) for start, vector in vectors.items()}
+    return _Likeness(max(float(mean @ question), *parts.values()), parts)
 
 
 def _unit(vector: Vectors) -> Vectors:
     return np.asarray(vector / (float(np.linalg.norm(vector)) or 1.0), np.float32)
 
 
-def _stored(pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]) -> Vectors | None:
-    """Return the unit vectors of the pieces' sentences, of several their mean."""
+def _stored(
+    pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]
+) -> list[dict[int, Vectors]] | None:
+    """Return the unit vectors of the pieces' sentences by their starts; None: one came without."""
     known = {number: vectors_of(evidence[number]) for number in {p.chunk_number for p in pieces}}
-    rows = []
+    found = []
     for piece in pieces:
         chunk, own = evidence[piece.chunk_number], known[piece.chunk_number]
         if own is None:
             return None
-        spans = enumerate(chunk.sentences)
-        inside = [row for row, (start, end) in spans if start < piece.end and piece.start < end]
-        rows.append(own[inside or ...].mean(axis=0))
-    vectors = np.stack(rows)
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+        rows = {
+            start - piece.start: own[row]
+            for row, (start, end) in enumerate(chunk.sentences)
+            if start < piece.end and piece.start < end
+        }
+        found.append(rows or {0: own.mean(axis=0)})
+    return found
 
 
 def _nearness(piece: Piece, quote: QuoteLocation | None) -> float:

@@ -6,12 +6,13 @@ on textbooks; docs/measuring.md has the figures.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, dropwhile, groupby
 from types import MappingProxyType
+from typing import Any
 
 from core.answering.writers.base import Claim, GenerationTask, QuotedWords
-from core.answering.writers.pieces import ENTRY, PROSE, Piece
+from core.answering.writers.pieces import ENTRY, PROSE, TABLE, Piece
 from core.answering.writers.scoring import Scored, says_again
 from core.domain import Again, AnswerLength, Citation, RetrievedChunk
 from core.domain.i18n import text
@@ -29,6 +30,8 @@ OPENING = 5
 and they have room: what a section is about stands there."""
 WORTHWHILE = 0.7
 """Share of the best score that the centre of a further passage must reach."""
+MOST_SECTIONS = 2
+"""Whose passages are shown; the others come with *More*."""
 ROOM = 30
 """Words that a further passage must have room for, so that it is more than a sentence."""
 WORDS_A_PASSAGE = 60
@@ -40,8 +43,8 @@ class Window:
     """A passage: neighbouring pieces of one section."""
 
     pieces: tuple[Piece, ...]
-    centres: frozenset[Piece]
-    """Those of them that answer."""
+    centres: Mapping[Piece, Scored]
+    """Those of them that answer, the best first."""
 
 
 def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -> list[Window]:
@@ -52,12 +55,17 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
     """
     positions = {piece: position for position, piece in enumerate(pieces)}
     taken: set[int] = set()
-    centres: list[int] = []
+    centres: dict[int, Scored] = {}
     said: list[frozenset[int]] = []
     best_first = sorted(ranked, key=lambda scored: -scored.score)
     most = max(most_words // WORDS_A_PASSAGE, 1)
     passages = 0
+    sections = list[object]()
     for scored in best_first:
+        own = (scored.piece.place[0], scored.piece.section)
+        is_further = bool(sections) and own not in sections
+        if is_further and len(sections) == MOST_SECTIONS:
+            continue
         if passages == most or scored.score < WORTHWHILE * best_first[0].score:
             break
         centre = positions[scored.piece]
@@ -65,8 +73,9 @@ def choose(pieces: Sequence[Piece], ranked: Sequence[Scored], most_words: int) -
         too_long = taken and max(scored.piece.words, ROOM) > room
         if centre in taken or too_long or says_again(scored.terms, said):
             continue
+        sections += [] if own in sections else [own]
         said.append(scored.terms)
-        centres.append(centre)
+        centres[centre] = scored
         around = range(centre, centre + 1)
         if not scored.alone:
             around = _around(pieces, centre, taken, room)
@@ -88,7 +97,7 @@ def beginning(pieces: Sequence[Piece], most_words: int) -> list[Window]:
     found = list(dropwhile(lambda position: not pieces[position].citable, shown))
     words = accumulate(pieces[position].words for position in found)
     fit = max(1, sum(total <= most_words for total in words))
-    return _windows(pieces, found[:fit], [])
+    return _windows(pieces, found[:fit], {})
 
 
 def _around(pieces: Sequence[Piece], centre: int, taken: set[int], room: int) -> range:
@@ -140,7 +149,7 @@ def _with_openings(pieces: Sequence[Piece], taken: set[int], most_words: int) ->
 
 
 def _windows(
-    pieces: Sequence[Piece], taken: Collection[int], centres: Sequence[int]
+    pieces: Sequence[Piece], taken: Collection[int], centres: Mapping[int, Scored]
 ) -> list[Window]:
     """Return the runs of neighbours among the pieces at some positions, by their first centre."""
     runs: list[list[int]] = []
@@ -153,7 +162,7 @@ def _windows(
     return [
         Window(
             tuple(pieces[position] for position in run),
-            frozenset(pieces[position] for position in run if position in centres),
+            {pieces[n]: scored for n, scored in centres.items() if n in run},
         )
         for run in runs
     ]
@@ -170,15 +179,40 @@ def claims_of(windows: Sequence[Window], evidence: Sequence[RetrievedChunk]) -> 
         chunk = evidence[window.pieces[0].chunk_number]
         sections.setdefault((chunk.document_id, chunk.headings), []).append(window)
     firsts = [evidence[own[0].pieces[0].chunk_number] for own in sections.values()]
+    is_first = True
     for own, heading in zip(sections.values(), _headings(firsts), strict=True):
+        best = own[0]
         own.sort(key=lambda window: window.pieces[0].place[1])
-        for window in own:
+        is_later = False
+        for window in [best, *(one for one in own if one is not best)] if is_first else own:
             by_chunk = groupby(window.pieces, key=lambda piece: piece.chunk_number)
             for number, (_, run) in enumerate(by_chunk):
                 pieces = list(run)
-                opens = pieces[0].opens if number else True
-                yield _claim(pieces, window, evidence, heading, "\n\n" if opens else None)
-                heading = None
+                lead = "\n\n" if not number or pieces[0].opens else None
+                lead = _GAP if is_later and not number else lead
+                claim = _claim(pieces, window, evidence, heading, lead)
+                yield replace(claim, **_answering(window, pieces)) if is_first else claim
+                heading, is_first, is_later = None, False, True
+
+
+_GAP = "\n\n…\n\n"
+"""Stands where words of the section are left out."""
+_MOST_CODE = 3
+"""Lines of code that are shown alone, and again where they stand."""
+
+
+def _answering(window: Window, run: Sequence[Piece]) -> dict[str, Any]:
+    """Return what of a passage answers, as it stands alone above it, and how like it is."""
+    best = next(iter(window.centres.values()), None)
+    if best is None:
+        return {}
+    piece, told = best.piece, {"likeness": best.likeness}
+    if len(window.pieces) > 1 and piece.kind == PROSE:
+        return told | {"first": f"> {piece.text}"}
+    if piece.lines and best.line is not None and len(piece.lines) > 1:
+        shown = piece.alone(best.line)
+        return told | {"first": shown if piece.kind == TABLE else f"> {shown}"}
+    return told
 
 
 def _headings(chunks: Sequence[RetrievedChunk]) -> list[str | None]:
@@ -226,9 +260,23 @@ def _claim(
 def _shown(piece: Piece, window: Window, *, marks: bool) -> str:
     text = piece.text
     is_line = piece.kind == PROSE or (piece.kind == ENTRY and "\n" not in text)
-    bold = marks and piece in window.centres and is_line
+    scored = window.centres.get(piece)
+    if scored is not None and scored.line is not None and piece.text == piece.quote:
+        start, _, line = scored.line
+        return f"{text[:start]}{_marked(piece, line)}{text[start + len(line) :]}"
+    bold = marks and scored is not None and is_line
     is_emphasised = _EMPHASISED.search(without_code(text)) is not None
     return f"**{text}**" if bold and not is_emphasised else text
+
+
+def _marked(piece: Piece, line: str) -> str:
+    """Return a line of a block in bold, where it has no marks of its own."""
+    if _EMPHASISED.search(without_code(line)) or "`" in line:
+        return line
+    if piece.kind == TABLE:
+        return re.sub(r"[^|\s](?:[^|]*[^|\s])?", r"**\g<0>**", line)
+    mark, _, words = line.partition(" ")
+    return f"{mark} **{words.strip()}**" if "\n" not in words else line
 
 
 def most_words_of(task: GenerationTask, limits: Mapping[AnswerLength, int]) -> int:

@@ -1,12 +1,11 @@
-"""Answers that people read: drawn blind, labelled, and what confidence is fitted to.
+"""Answers that people read: drawn blind, and labelled.
 
 `python -m tests.bench.reading draw FOLDER` adds 75 answers of each of the three books to
 FOLDER/answers.jsonl, and what they stand for to FOLDER/key.jsonl. Each reader gets the first file
 and writes a JSONL file of labels: `{"id", "label", "place", "reader"}`, where `label` is one of
 right-and-whole, right-but-not-whole, wrong-or-beside, rightly-refused and wrongly-refused, and
 `place` is true or false, absent for a refusal. `take FOLDER ONE.jsonl TWO.jsonl` prints how far
-the readers agree; with `--write` it keeps ids, digests and labels in the repository. `fit` asks
-the questions again and fits the confidence to the labels; with `--write` it ships the weights.
+the readers agree; with `--write` it keeps ids, digests and labels in the repository.
 """
 
 import asyncio
@@ -14,14 +13,10 @@ from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.answering.assurance import WEIGHTS
-from tests.bench.asked import Asked, arguments, ask_all, corpora_of
+from tests.bench.asked import arguments, ask_all, corpora_of
 from tests.bench.corpora import Corpus
-from tests.bench.reading import fitting, labels
-from tests.bench.reading.drawing import add, drawn, questions_of, read_keys
-
-_FEWEST = 30
-"""With fewer answers nothing is fitted."""
+from tests.bench.reading import labels
+from tests.bench.reading.drawing import add, drawn, read_keys
 
 
 async def _draw(corpora: Mapping[str, Corpus], options: Namespace) -> int:
@@ -47,31 +42,8 @@ def _take(options: Namespace) -> int:
     return 0
 
 
-async def _fit(corpora: Mapping[str, Corpus], options: Namespace) -> int:
-    judged = labels.committed()
-    wanted = {(one.course, one.question) for one in judged}
-    rows = [
-        (name, row)
-        for name, corpus in corpora.items()
-        for row in questions_of(corpus)
-        if (name, row.id) in wanted
-    ]
-    asked: list[Asked] = [one async for one in ask_all(options.data, corpora.values(), rows)]
-    known = fitting.labelled(judged, asked)
-    answers = sum(not one.is_refusal for one in judged)
-    print(f"{len(known)} of {answers} answers that were read are still given as they were")
-    if len(known) < _FEWEST:
-        print(f"Fewer than {_FEWEST} are too few to fit on: draw answers, and have them read.")
-        return 65
-    print("\n".join(fitting.report(known)))
-    if options.write:
-        fitting.fitted(known).save(WEIGHTS)
-        print(f"written to {WEIGHTS}")
-    return 0
-
-
 def main() -> int:
-    """Draw, take up labels, or fit; return the exit code."""
+    """Draw or take up labels; return the exit code."""
     parser = arguments("tests.bench.reading", __doc__)
     parser.formatter_class = RawDescriptionHelpFormatter
     steps = parser.add_subparsers(dest="step", required=True)
@@ -84,15 +56,13 @@ def main() -> int:
     take.add_argument("folder", type=Path)
     take.add_argument("labels", type=Path, nargs="+", help="a reader's file each")
     take.add_argument("--write", action="store_true", help="keep the labels in the repository")
-    fit = steps.add_parser("fit", help="fit the confidence to the labels that are kept")
-    fit.add_argument("--write", action="store_true", help="ship the weights")
     options = parser.parse_args()
     if options.step == "take":
         return _take(options)
     corpora = corpora_of(options)
     if corpora is None:
         return 0
-    return asyncio.run((_draw if options.step == "draw" else _fit)(corpora, options))
+    return asyncio.run(_draw(corpora, options))
 
 
 if __name__ == "__main__":

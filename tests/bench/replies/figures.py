@@ -17,8 +17,8 @@ from tests.bench.replies.frozen import CHANGES, Falsehood, Question
 from tests.bench.shares import line
 
 _HEDGES = (
-    "notice-closest",
-    "notice-closest-within",
+    "notice-near",
+    "notice-near-within",
     "notice-left-out",
     "notice-nothing-held",
     "notice-no-answer-read",

@@ -63,11 +63,11 @@ def failed() -> AgentResponse:
     )
 
 
-def abstained() -> AgentResponse:
+def abstained(*nearest: str) -> AgentResponse:
     return response(
         outcome=Outcome.ABSTAINED,
         response_text=wording.not_covered(),
-        nearest_sections=("Heaps",),
+        nearest_sections=nearest,
         grounding_chunks=(),
         citations=(),
         sources=(),
@@ -186,6 +186,7 @@ def test_confidence_is_told_in_words() -> None:
     assert confidence_in_words(response(confidence=0.6, model_name=model)) == "fairly sure"
     unsure = response(outcome=Outcome.PARTIAL, model_name=model)
     assert confidence_in_words(unsure) == "not sure"
+    assert confidence_in_words(abstained("Heaps")) == "the nearest places"
     assert confidence_in_words(abstained()) == "not covered"
     assert "sure" not in confidence_in_words(failed())
 
@@ -193,9 +194,8 @@ def test_confidence_is_told_in_words() -> None:
 def test_the_books_own_words_are_never_called_sure() -> None:
     alone = {"confidence": 1.0, "model_name": EXTRACTIVE}
     assert confidence_in_words(response(located=1.0, **alone)) == "from the book"
-    assert confidence_in_words(response(located=0.6, **alone)).endswith("not from the right place")
-    closest = response(outcome=Outcome.PARTIAL, located=1.0, **alone)
-    assert confidence_in_words(closest) == "the closest the book comes"
+    near = response(outcome=Outcome.PARTIAL, located=1.0, **alone)
+    assert confidence_in_words(near) == "a part of the answer, or near it"
 
 
 # --- the replies --------------------------------------------------------------------------
@@ -328,7 +328,7 @@ async def test_the_json_reply_prints_the_response_and_nothing_else() -> None:
 
 async def test_a_refusal_names_the_nearest_sections() -> None:
     out = io.StringIO()
-    await PlainReply(out).finish(abstained())
+    await PlainReply(out).finish(abstained("Heaps"))
     assert "doesn't cover this. The nearest section is “Heaps”." in " ".join(out.getvalue().split())
 
 

@@ -1038,8 +1038,8 @@ class TestAgentConfiguration:
             "score_threshold": 0.5,
             "top_k": 5,
             "answer_length": "normal",
-            "answered_from": 0.5,
-            "partial_from": 0.0,
+            "answered_from": 0.65,
+            "partial_from": 0.3,
         }
 
 

@@ -97,9 +97,8 @@ def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_ar
     assert "sure" not in notes(answer(response(confidence=0.9, **by_model), quoted=False))
     assert "Fairly sure: " in notes(answer(response(confidence=0.6, **by_model), quoted=False))
     assert "sure" not in notes(answer(response(confidence=0.1, located=0.9), quoted=False))
-    assert "This may not be the right place: " in notes(answer(response(located=0.6), quoted=False))
-    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-closest"),))
-    assert notes(answer(unsure, quoted=False)).count("the closest") == 1
+    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-near"),))
+    assert notes(answer(unsure, quoted=False)).count("or near it") == 1
 
 
 def test_an_error_is_a_sentence_without_buttons() -> None:

@@ -5,13 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.answering.assurance import (
-    COVERED,
     WEIGHTS,
+    Leading,
     answer_figures,
     confidence_of,
-    coverage_figures,
-    is_close,
-    is_covered,
     located_of,
     outcome_of,
 )
@@ -66,31 +63,36 @@ def test_a_writer_that_loses_claims_is_never_trusted_more(share: float, supporte
     assert located_of(_signals(share), supported) <= located_of(_signals(share))
 
 
-def _figures(answer: str = HEAP, passages: int = 1) -> dict[str, float]:
+def _figures(answer: str = HEAP, likeness: float = 0.6) -> dict[str, float]:
     encoder = Bm25Encoder("en")
     statistics = TermStatistics.count([encoder.terms(HEAP)])
+    leading = Leading(answer, likeness, "Trees")
     asked = "What is a heap?"
-    return answer_figures(_signals(0.9), asked, answer, passages, statistics, encoder.terms)
+    return answer_figures(_signals(0.9), asked, answer, leading, statistics, encoder.terms)
 
 
 def test_the_shipped_weights_are_for_the_figures_of_an_answer() -> None:
     assert list(shipped(WEIGHTS).names) == list(_figures())
 
 
-def test_what_is_asked_about_is_held_or_not() -> None:
-    assert (_figures()["held"], _figures("Bees dance.")["held"]) == (1.0, 0.0)
+@pytest.mark.parametrize("name", ["held", "first"])
+def test_what_is_asked_about_is_held_or_not(name: str) -> None:
+    assert (_figures()[name], _figures("Bees dance.")[name]) == (1.0, 0.0)
+
+
+@given(_units)
+def test_an_answer_is_never_surer_than_the_claims_that_passed(supported: float) -> None:
+    assert 0.0 <= confidence_of(_figures(), supported) <= supported
 
 
 @given(_units, _units)
-def test_an_answer_is_never_surer_than_its_place_or_its_claims(
-    located: float, supported: float
-) -> None:
-    sure = confidence_of(_figures(), located, supported)
-    assert 0.0 <= sure <= min(located, supported)
+def test_words_more_like_the_question_never_make_an_answer_less_sure(a: float, b: float) -> None:
+    low, high = sorted((a, b))
+    assert confidence_of(_figures(likeness=low)) <= confidence_of(_figures(likeness=high))
 
 
 @pytest.mark.parametrize(
-    ("located", "outcome"),
+    ("confidence", "outcome"),
     [
         (0.99, Outcome.ANSWERED),
         (0.60, Outcome.ANSWERED),
@@ -100,67 +102,6 @@ def test_an_answer_is_never_surer_than_its_place_or_its_claims(
         (0.00, Outcome.ABSTAINED),
     ],
 )
-def test_the_place_decides_how_an_answer_is_told(located: float, outcome: Outcome) -> None:
+def test_one_figure_decides_how_an_answer_is_told(confidence: float, outcome: Outcome) -> None:
     bands = AgentConfiguration(answered_from=0.6, partial_from=0.2)
-    assert outcome_of(located, bands) is outcome
-
-
-@pytest.mark.parametrize(
-    ("best_score", "coverage", "words", "covered"),
-    [
-        (0.8, 1.0, 1, True),
-        (0.6, 1.0, 4, True),
-        (0.9, 0.9, 5, True),
-        (0.9, 0.5, 2, False),
-        (0.7, 0.7, 4, False),
-        (0.0, 0.0, 0, False),
-    ],
-)
-def test_what_is_like_the_question_and_has_its_words_covers_it(
-    best_score: float, coverage: float, words: int, covered: bool
-) -> None:
-    signals = EvidenceSignals(best_score=best_score, coverage=coverage, question_words=words)
-    assert is_covered(signals) is covered
-
-
-@pytest.mark.parametrize(
-    ("score", "coverage", "share", "shown"),
-    [
-        (0.41, 1.0, 0.0, True),
-        (0.42, 0.5, 0.8, True),
-        (0.41, 0.5, 0.7, False),
-        (0.31, 1.0, 0.2, False),
-        (0.09, 1.0, 1.0, False),
-    ],
-)
-def test_evidence_below_the_mark_is_shown_where_words_and_documents_agree(
-    score: float, coverage: float, share: float, shown: bool
-) -> None:
-    signals = EvidenceSignals(best_score=score, coverage=coverage, document_share=share)
-    assert is_close(signals, 0.5) is shown
-
-
-def test_a_stricter_course_asks_more_of_evidence_below_its_mark() -> None:
-    signals = EvidenceSignals(best_score=0.47, coverage=1.0)
-    assert is_close(signals, 0.5)
-    assert not is_close(signals, 0.9)
-
-
-def test_what_was_asked_for_by_its_place_is_covered() -> None:
-    assert is_covered(EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0))
-
-
-@given(_units, _units, st.integers(0, 20))
-def test_more_likeness_more_words_found_and_longer_questions_never_cover_less(
-    best_score: float, coverage: float, words: int
-) -> None:
-    signals = EvidenceSignals(best_score=best_score, coverage=coverage, question_words=words)
-    odds = shipped(COVERED).log_odds(coverage_figures(signals))
-    assert is_covered(signals) is (odds >= 0)
-    for better in (
-        {"best_score": (1 + best_score) / 2},
-        {"coverage": (1 + coverage) / 2},
-        {"question_words": words + 1},
-    ):
-        figures = coverage_figures(signals.model_copy(update=better))
-        assert shipped(COVERED).log_odds(figures) >= odds
+    assert outcome_of(confidence, bands) is outcome

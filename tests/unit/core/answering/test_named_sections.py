@@ -35,7 +35,7 @@ async def test_a_row_of_a_table_gives_the_definition_of_its_first_cell() -> None
     table = "| Term | Meaning |\n| --- | --- |\n| Quire | a gathering |\n| Octavo | thrice folded |"
     rows = page(before=table)
     prose = section("Aldus", "He sold small octavos that fitted into a saddlebag.")
-    assert (await shown("What is an octavo?", prose, rows))[0] == table
+    assert (await shown("What is an octavo?", prose, rows))[0].replace("**", "") == table
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_another_language_is_told_as_such(
         evidence=(),
     )
     request = AgentRequest(course_id="c", query_text=question, user_id="u")
-    fields = AnswerDraft(found).finish(request, AgentConfiguration(), answerable=False)
+    fields = AnswerDraft(found).finish(request, AgentConfiguration())
     assert fields["outcome"] is Outcome.ABSTAINED
     assert fields["response_text"].startswith(said)
 
@@ -64,6 +64,6 @@ def test_an_answer_to_a_question_in_another_language_says_in_which_to_ask(
     claim = resting_on(PRINTER, PRINTER, content=PRINTER)
     draft.add(claim, draft.locate(claim))
     request = AgentRequest(course_id="c", query_text=question, user_id="u")
-    fields = draft.finish(request, AgentConfiguration(), answerable=True)
+    fields = draft.finish(request, AgentConfiguration())
     assert fields["outcome"] is not Outcome.ABSTAINED
     assert ("please ask in English" in " ".join(fields["notices"])) is is_said

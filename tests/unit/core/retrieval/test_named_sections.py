@@ -110,7 +110,7 @@ async def test_what_the_book_does_not_have_is_told(
     found = await read(library, question)
     assert found is not None
     request = AgentRequest(course_id=COURSE.course_id, query_text=question, user_id="u")
-    fields = AnswerDraft(found).finish(request, AgentConfiguration(), answerable=False)
+    fields = AnswerDraft(found).finish(request, AgentConfiguration())
     assert fields["response_text"] == told
 
 
