@@ -51,12 +51,18 @@ def _rows(content: str, table: Span, found: Span) -> Span:
     return Span(start, end if end >= 0 else table.end)
 
 
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)*|[%$€£¥°]")
+_WORD = re.compile(r"\d+(?:[.,]\d+)*(?:\^[-+]?\d+)?|[^\W_]+(?:['’][^\W_]+)*|[%$€£¥°]")
 _MARKS = re.compile(r"\[\d{1,3}\]|\\[a-zA-Z]+")
 """Of footnotes, and commands of TeX, which a page shows as a sign."""
 _ITEM_NUMBER = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[a-z]\))(?=[ \t])", re.MULTILINE)
 """The number of a list's item, which a page may set without its being copied."""
 _GROUPS = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_RAISED = re.compile(r"(?<=\d)[⁺⁻]?[⁰¹²³⁴-⁹]+")
+"""An exponent of a number: a power, and not more digits of it."""
+_POWER = re.compile(r"(?<=\d) ?(?:\^|\*\*) ?\{?([-+−]?\d+)\}?")
+"""One as people type it."""
+_INDEX = re.compile(r"(?<=[^\W\d_])(?:\^|_)\{?([-+−]?\d+)\}?")
+"""A raised or lowered number of a letter, as in m^2 and H_2O."""
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _LOOKS_LIKE = str.maketrans("015", "ols")
 """Digits that a scanner reads for letters; no two of them become one letter."""
@@ -113,7 +119,9 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
 
 
 def _words(text: str) -> list[str]:
-    plain = _MARKS.sub(" ", unicodedata.normalize("NFKC", text)).replace("\u00ad", "")
+    raised = _RAISED.sub(lambda found: f"^{found[0]}", _MARKS.sub(" ", text))
+    plain = unicodedata.normalize("NFKC", raised).replace("\u00ad", "").replace("−", "-")
+    plain = _INDEX.sub(r"\1", _POWER.sub(r"^\1", plain))
     return _WORD.findall(_ORDINAL.sub("", _GROUPS.sub("", plain)))
 
 

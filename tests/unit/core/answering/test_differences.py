@@ -254,6 +254,22 @@ def test_what_only_one_of_both_has_is_empty_on_the_other_side() -> None:
     assert differences("anything", []) == []
 
 
+@pytest.mark.parametrize(
+    ("quote", "told"),
+    [
+        ("about 1.5 × 10^7 K on 3 m^2 of H2O", []),
+        ("about 1.5 × 10**7 K on 3 m2 of H_2O", []),
+        ("about 1.5 × 10⁷ K on 3 m² of H₂O", []),
+        ("about 1.5 × 10^{7} K on 3 m² of H₂O", []),
+        ("about 1.5 × 107 K on 3 m² of H₂O", [Difference("107", "10^7")]),
+        ("about 1.5 × 10^6 K on 3 m² of H₂O", [Difference("10^6", "10^7")]),
+    ],
+)
+def test_a_power_is_compared_as_one_however_it_is_typed(quote: str, told: list[Difference]) -> None:
+    content = "about 1.5 × 10⁷ K on 3 m² of H₂O"
+    assert differences(quote, [QuotedPassage(content, 0, len(content))]) == told
+
+
 @pytest.mark.costly
 def test_honest_quotes_of_the_handbook_are_believed_wherever_they_are_cut() -> None:
     chance = random.Random(7)
