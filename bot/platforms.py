@@ -147,6 +147,14 @@ _NO_APP_TOKEN = (
     "Slack's Socket Mode needs an app-level token: set GLOSSATOR_SLACK__APP_TOKEN, "
     "or GLOSSATOR_SLACK__TRANSPORT=http."
 )
+_APP_FOR_BOT_TOKEN = (
+    "GLOSSATOR_SLACK__BOT_TOKEN holds an app-level token (xapp-...): it needs the bot's, which "
+    "begins with xoxb-."
+)
+_BOT_FOR_APP_TOKEN = (
+    "GLOSSATOR_SLACK__APP_TOKEN holds a bot's token (xoxb-...): it needs the app-level one, which "
+    "begins with xapp-."
+)
 _NO_SIGNING_SECRET = (
     "Slack over HTTP needs the app's signing secret, without which anybody could send events: "
     "set GLOSSATOR_SLACK__SIGNING_SECRET."
@@ -203,6 +211,12 @@ class SlackSettings(PlatformSettings):
             raise ConfigurationError(_ONE_WORKSPACE)
         if self.client_id is not None and self.client_secret is None:
             raise ConfigurationError(_NO_CLIENT_SECRET)
+        for token, beginning, problem in (
+            (self.bot_token, "xapp-", _APP_FOR_BOT_TOKEN),
+            (self.app_token, "xoxb-", _BOT_FOR_APP_TOKEN),
+        ):
+            if token is not None and token.get_secret_value().startswith(beginning):
+                raise ConfigurationError(problem)
         if self.transport == "socket" and self.app_token is None:
             raise ConfigurationError(_NO_APP_TOKEN)
         if self.transport == "http" and self.signing_secret is None:
@@ -212,7 +226,7 @@ class SlackSettings(PlatformSettings):
 SLACK = Platform(
     name="slack",
     settings=SlackSettings,
-    set_up_by="GLOSSATOR_SLACK__BOT_TOKEN ('glossator help slack')",
+    set_up_by="GLOSSATOR_SLACK__BOT_TOKEN and GLOSSATOR_SLACK__APP_TOKEN ('glossator help slack')",
     tokens={
         "GLOSSATOR_SLACK__BOT_TOKEN": "Slack's bot token (xoxb-...)",
         "GLOSSATOR_SLACK__APP_TOKEN": "Slack's app-level token (xapp-...)",

@@ -711,10 +711,9 @@ glossator: No chat platform is set up, so that there is nobody to answer.
 
 What to do next, in {folder}:
 
-  glossator init                    asks for a course, a platform and a model, and writes
-                                    glossator.toml and .env
+{first}
   glossator ingest                  reads the course's book
-  glossator doctor                  says what is still missing
+  glossator doctor                  tries what is set up, and says what does not work
   glossator run                     answers in the chat
 
 Found there: {found}.
@@ -723,6 +722,12 @@ A platform is set up by:
 
 Without any of it: 'glossator ingest FOLDER', then 'glossator chat' answers at the terminal, and
 'glossator demo' shows what answers look like."""
+
+_INIT = """\
+  glossator init                    asks for a course, a platform and a model, and writes
+                                    glossator.toml and .env"""
+_EDIT = """\
+  edit .env                         name a platform's token there, as below"""
 
 
 async def run() -> int:
@@ -746,6 +751,7 @@ def _nothing_to_run(settings: Settings) -> str:
     found = [str(path) for path in (ENV_FILE, settings.config) if path.is_file()]
     return _NOTHING_TO_RUN.format(
         folder=on_one_line(str(Path.cwd())),
+        first=_EDIT if found else _INIT,
         found=" and ".join(found) or f"neither {ENV_FILE} nor {settings.config}",
         platforms="\n".join(f"  {one.set_up_by}" for one in PLATFORMS.values()),
     )

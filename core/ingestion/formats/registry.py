@@ -509,6 +509,8 @@ def detect_format(data: bytes, name: str, media_type: str | None) -> Format:
         raise UnsupportedDocument(f"is a damaged {named.noun or named.title}")
     if named and named.read is None:
         raise UnsupportedDocument(f"{_unread(named)}; what can be read is {supported_formats()}")
+    if not content.is_text and named:
+        raise UnsupportedDocument(f"is no text, though its name says {named.noun or named.title}")
     if not content.is_text:
         raise UnsupportedDocument(f"is no format that can be read; those are {supported_formats()}")
     return named or format_called("plain")

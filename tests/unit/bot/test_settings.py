@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.platforms import SlackSettings
 from bot.settings import Settings, load_settings, setting_names, without_name
 from core.domain.errors import ConfigurationError
 
@@ -290,3 +291,19 @@ def test_a_bad_value_is_not_repeated_in_the_message(monkeypatch: pytest.MonkeyPa
 def test_settings_cannot_be_changed_once_they_are_read() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load_settings().data_dir = Path("elsewhere")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"),
+    [
+        ({"bot_token": "xapp-1", "app_token": "xapp-2"}, "BOT_TOKEN holds an app-level token"),
+        ({"bot_token": "xoxb-1", "app_token": "xoxb-2"}, "APP_TOKEN holds a bot's token"),
+    ],
+)
+def test_slack_tokens_in_each_others_place_are_told_before_slack_is_asked(
+    tokens: dict[str, str], told: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=told) as refused:
+        SlackSettings.model_validate(tokens).check()
+    assert not any(token in str(refused.value) for token in tokens.values())
+    SlackSettings.model_validate({"bot_token": "xoxb-1", "app_token": "xapp-1"}).check()
