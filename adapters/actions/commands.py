@@ -11,12 +11,11 @@ from adapters.actions.presses import Presses, told_instead
 from adapters.actions.reports import OwnData, RadarViews
 from adapters.actions.settings import ChannelSettings, PolicyForm, PolicySettings, StaffSettings
 from adapters.actions.use import Extent, File, Result, Told, Use
-from adapters.chat.access import MembershipUnknown
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.markdown.layout import visible
 from core.domain import MAX_QUESTION, MIN_QUESTION, AnswerLength, PolicyMode
-from core.domain.errors import RequestError, StoreError
+from core.domain.errors import BotError, RequestError
 from core.domain.i18n import Message, text
 from core.storage.access import NamedStaff, StaffKind
 from core.storage.channels import Askers, FollowUps, Rules
@@ -172,7 +171,7 @@ class Commands:
                 (name.replace("`", "")[:_LONGEST_SUGGESTED], value)
                 for name, value in await self._fitting(kind, use, typed)
             ][:_MOST_SUGGESTED]
-        except (StoreError, RequestError, MembershipUnknown) as error:
+        except BotError as error:
             logger.warning("nothing could be suggested: %s", error)
             return []
 
@@ -325,7 +324,9 @@ class Commands:
         return Told(await self._setup.policies.set_place(use.who, place, form))
 
     async def remove_policy(self, use: Use, given: Arguments) -> Result:
-        """Remove a policy that was set here."""
+        """Remove a policy that was set here; one of the whole tenant takes an admin."""
+        if await self._setup.policies.holds_everywhere(use.who, given["policy"]):
+            await self._setup.staff.admit_at(use, Extent.TENANT)
         return Told(await self._setup.policies.remove(use.who, given["policy"]))
 
     # --- what was asked -------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,7 +83,7 @@ def _course_ids(stored: Any) -> Iterator[str]:
         yield from _course_ids(value)
 
 
-def _without(stored: Any, closed: Collection[str]) -> Any:
+def _without(stored: Any, closed: frozenset[str]) -> Any:
     """Return stored values without the names and the words of closed courses."""
     if not closed:
         return stored
@@ -100,6 +100,8 @@ def _without(stored: Any, closed: Collection[str]) -> Any:
         shown.pop("section_filter", None)
     if is_closed:
         shown["course_id"] = text("privacy-export-withheld")
+    if "answer_text" in stored and not closed.isdisjoint(_course_ids(stored.get("citations"))):
+        shown["answer_text"], shown["citations"] = text("privacy-export-withheld"), []
     if "choices" in stored:
         shown["choices"] = [choice for choice in stored["choices"] if choice[0] not in closed]
     return shown

@@ -141,6 +141,18 @@ class PolicySettings:
         await self._store.add(policy)
         return await self._done(who)
 
+    async def holds_everywhere(self, who: Presence, key: str) -> bool:
+        """Return whether a policy of this tenant, by its key, is for all of its places.
+
+        Assignments are for all of them, and yet what any staff of the course set.
+        """
+        tenant = _tenant(who)
+        found = await self._store.of(await self.course(who))
+        named = [one for one in found if one.tenant == str(tenant) and one.key == key.strip()]
+        return any(
+            one.assignment is None and one.place in (None, tenant.workspace) for one in named
+        )
+
     async def remove(self, who: Presence, key: str) -> str:
         """Remove a policy that was set in this tenant."""
         course_id = await self.course(who)

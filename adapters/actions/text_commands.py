@@ -243,7 +243,7 @@ def _value(name: str, argument: Argument, typed: str) -> object:
 def _how_to(path: tuple[str, ...]) -> str:
     if path[0] == "glossator":
         return _unknown_word()
-    return str(_HOW_TO.get(path[:2]) or _HOW_TO[path[:1]])
+    return str(_HOW_TO.get(path[:2]) or _HOW_TO.get(path[:1]) or _unknown_word())
 
 
 def _unknown_word() -> str:

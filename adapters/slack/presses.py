@@ -336,10 +336,15 @@ class SlackClicks:
         use = SlackUse(self.around, spot, {}, None)
         try:
             channel = Channel(PLATFORM, spot.team, spot.channel)
-            for request_id in await self._places.under_way(channel, thread):
-                await self.presses.stop(request_id, use)
+            under_way = await self._places.under_way(channel, thread)
         except BotError as error:
-            logger.info("an answer was not stopped: %s", error.user_message)
+            logger.info("no answer was stopped: %s", error.user_message)
+            return
+        for request_id in under_way:
+            try:
+                await self.presses.stop(request_id, use)
+            except BotError as error:  # another's: the user's own may follow
+                logger.info("an answer was not stopped: %s", error.user_message)
 
     async def _submitted(self, form: tuple[Button, UUID], kept: Json, body: Json) -> str:
         view, until = body["view"], kept.get("until")

@@ -1,6 +1,6 @@
 """Every way to a course passes the one rule of who may read it, on every database."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,7 @@ from core.storage.access import Tenant
 from core.storage.catalogue import Catalogue
 from core.storage.channels import OperatorRules, Place, Rules
 from core.storage.inbox.base import Arrival, Job
+from core.storage.privacy import Json, PersonalExport
 from core.storage.sessions import Feedback
 from tests.contracts.test_front_desk import GUILD, LEASE, Reception, incoming, is_admin
 from tests.holders import export
@@ -501,6 +502,26 @@ async def test_what_the_file_keeps_private_is_not_shared(
     assert await actions.share(request_id, narrower, 5, {"channel": 1}) == i18n.text(
         "answer-shared"
     )
+
+
+async def test_an_export_leaves_out_what_staff_verified_of_closed_courses(
+    reception: Reception, engine: AsyncEngine
+) -> None:
+    class Kept(PersonalExport):
+        async def of(self, _: Collection[str]) -> Json:
+            chunk = {"course_id": "biology", "content_text": "Cells divide by mitosis."}
+            written = {"answer_text": "By mitosis.", "citations": [{"chunk": chunk}]}
+            own = {"answer_text": "Ask me on Monday.", "citations": []}
+            return {"stored": {"inbox": [], "verified_revisions": [written, own]}}
+
+    kept = Kept(engine, (), reception.inbox)
+    data = DataExport(kept, reception.directory, reception.readers)
+    location: Location = elsewhere().location
+    shown = (await data.file(["x"], location)).data.decode()
+    assert "mitosis" not in shown
+    assert "Ask me on Monday." in shown
+    await reception.access.grant("biology", OTHER)
+    assert "By mitosis." in (await data.file(["x"], location)).data.decode()
 
 
 @pytest.mark.costly

@@ -207,6 +207,9 @@ class Delivery:
             await outgoing.fail(Stopped())
             return
         twin = None if is_stored else await self._twin(job)
+        if self._is_stopped and not is_stored:  # meanwhile
+            await outgoing.fail(Stopped())
+            return
         answering = asyncio.create_task(self._take_turn(request, twin, outgoing))
         answering.add_done_callback(noticed)
         self._answering = answering
