@@ -15,6 +15,7 @@ from tests.wire import past_week
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, ChannelType, Message, User
 from tests.wire.discord.interactions import Callback
+from tests.wire.discord.permissions import Permission
 from tests.wire.discord_bot import Trial, a_trial
 
 pytestmark = [
@@ -69,6 +70,32 @@ async def test_a_channel_with_hints_only_gives_hints_until_they_are_removed(tria
         trial, owner, channel, "course policy remove", policy=key
     )
     assert "four hours" in await answered(trial, channel, WATCH)
+
+
+async def test_what_holds_in_the_whole_server_is_removed_by_an_admin_alone(trial: Trial) -> None:
+    owner, channel = trial.world.owner, await bound(trial)
+    role = trial.world.add_role(trial.world.guild, "keepers", Permission(0))
+    trial.world.show_command(trial.world.guild, "course", role)
+    keeper = trial.user(role)
+    await told(trial, owner, channel, "course staff add", role=role)
+    done = await told(
+        trial,
+        owner,
+        channel,
+        "course policy set",
+        mode="hints",
+        section="Bell",
+        where="this server",
+    )
+    key = done.split("`")[1]
+    refused = await told(trial, keeper, channel, "course policy remove", policy=key)
+    assert refused == "What holds in the whole server is for its admins to set."
+    assert key in await told(trial, keeper, channel, "course policy list")
+    own = await told(trial, keeper, channel, "course policy set", mode="hints", section="Lamp")
+    mine = next(found for found in own.split("`")[1::2] if found != key)
+    await told(trial, keeper, channel, "course policy remove", policy=mine)
+    left = await told(trial, owner, channel, "course policy remove", policy=key)
+    assert "There is no policy" in left
 
 
 async def test_students_cannot_set_and_are_not_shown_policies(trial: Trial) -> None:
