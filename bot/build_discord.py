@@ -17,8 +17,8 @@ from adapters.chat.access import Readers
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import DeletedChannels, FrontDesk
 from adapters.chat.incoming_message import PlatformClock
+from adapters.chat.places import StaffStanding
 from adapters.chat.question_context import Pointing, QuestionContext
-from adapters.chat.whereabouts import StaffStanding
 from bot import __version__
 from bot.platforms import DiscordSettings
 from bot.services import HANDBOOK, Services
@@ -131,7 +131,7 @@ class ChatServices:
         escape: Callable[[str], str],
         terms: PlatformTerms,
         names: Mapping[str, Message],
-    ) -> "Doing":
+    ) -> "PlatformActions":
         """Return what commands, buttons and forms do on a platform.
 
         Args:
@@ -160,7 +160,7 @@ class ChatServices:
             presses=presses,
             setup=Setup(channels, settings, policies, self.radar_views(platform)),
         )
-        return Doing(commands, presses, own_data, facts)
+        return PlatformActions(commands, presses, own_data, facts)
 
     def suggestions(self) -> Suggestions:
         """Return what suggests questions, each tried beforehand as any other is answered."""
@@ -231,7 +231,7 @@ class ChatServices:
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class PlatformActions:
     """What people can do on a platform besides asking by a message."""
 
     commands: Commands

@@ -61,7 +61,9 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     one, many = None, None
     if settings.bot_token is not None:
         token = _word(settings.bot_token)
-        one = OneInstallation(SlackClient(settings.api_url, token, closed=closed, is_patient=True))
+        one = OneInstallation(
+            SlackClient(settings.api_url, token, closed=closed, waits_when_limited=True)
+        )
     else:
         many = _many(chats, closed)
     installations = one or many
@@ -86,13 +88,13 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     tenants = InstalledTenants(chats.readers, of_operator=one is not None)
     app = bolt_app(listeners, installations, clients, tenants)
     dispatcher = Dispatcher(app, unreadable, people.locale_of)
-    greeter = Greeter(chats.greeting(as_written), clients, listeners.unhurried)
+    greeter = Greeter(chats.greeting(as_written), clients, listeners.background)
     transports += _transports(chats, dispatcher, many, tenants, closed, greeter, catch_up.begin)
     return SlackAdapter(
         workspaces=workspaces,
         events=listeners.events,
         intake=intake,
-        unhurried=listeners.unhurried,
+        background=listeners.background,
         transports=transports,
         one=one,
         tenants=tenants,
@@ -149,7 +151,7 @@ def _listeners(
     from adapters.slack.mrkdwn import as_written
     from adapters.slack.presses import SlackClicks, UseContext
 
-    desk, unhurried = chats.desk, BackgroundWork()
+    desk, background = chats.desk, BackgroundWork()
     terms = PlatformTerms(Message("tenant-workspace"), Names(people).shown)
     does = chats.doing(
         PLATFORM,
@@ -162,7 +164,7 @@ def _listeners(
     )
     around = UseContext(people, installations, partial(show_card, workspaces), TERMS)
     questions = Questions(desk, intake, people)
-    clicks = SlackClicks(does.presses, around, unhurried, chats.places())
+    clicks = SlackClicks(does.presses, around, background, chats.places())
     home = Home(
         desk=desk,
         directory=chats.directory,
@@ -181,7 +183,7 @@ def _listeners(
             desk, chats.directory, Panels(chats.opened.engine), chats.suggestions()
         ),
         home=home,
-        departures=Uninstalls(
+        uninstalls=Uninstalls(
             installations,
             WorkspaceData(chats.opened.engine, chats.opened.holders),
             chats.inbox,
@@ -193,11 +195,11 @@ def _listeners(
     return Listeners(
         events=events,
         questions=questions,
-        commands=SlashCommands(text, questions, clicks, unhurried),
+        commands=SlashCommands(text, questions, clicks, background),
         names=chats.opened.settings.commands,
         clicks=clicks,
         home=home,
-        unhurried=unhurried,
+        background=background,
     )
 
 
@@ -250,7 +252,7 @@ def _transports(
                 begun=begun,
             )
         ]
-    client = SlackClient(settings.api_url, closed=closed, is_patient=True)
+    client = SlackClient(settings.api_url, closed=closed, waits_when_limited=True)
     sockets = Sockets(dispatcher, _word(settings.app_token), client, begun)
     if flow is None:
         return [sockets]

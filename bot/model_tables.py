@@ -19,7 +19,7 @@ from pydantic import (
 from core.domain import EXTRACTIVE, NonBlank, WebUrl
 from core.domain.errors import ConfigurationError
 from core.domain.telemetry import check_url
-from core.providers.manner import SettingNames
+from core.providers.capabilities import SettingNames
 from core.providers.services import PROVIDERS, Provider
 
 if TYPE_CHECKING:

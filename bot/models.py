@@ -21,7 +21,7 @@ from bot.model_tables import (
 from bot.settings import Settings
 from core.domain import EXTRACTIVE
 from core.domain.errors import ConfigurationError
-from core.providers.manner import SettingNames
+from core.providers.capabilities import SettingNames
 from core.providers.services import ServiceAddress, ServiceClient
 from core.storage.budgets import Prices
 

@@ -24,7 +24,7 @@ from adapters.chat.delivery.janitor import Janitor, WaitingNotices
 from adapters.chat.delivery.worker import Worker
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.incoming_message import PlatformClock
-from adapters.chat.whereabouts import StaffStanding, Whereabouts
+from adapters.chat.places import PlaceResolver, StaffStanding
 from bot.build_discord import ChatServices, retention_of
 from bot.health import DiskWatch
 from bot.keys import Pseudonyms, Sealer
@@ -169,17 +169,17 @@ class Bot:
         )
         staff = StaffStore(opened.engine)
         roster = Roster(staff, opened.course_file.staff)
-        whereabouts = Whereabouts(rules, directory, readers, described)
+        place_resolver = PlaceResolver(rules, directory, readers, described)
         self._clocks = {name: PlatformClock(name) for name in PLATFORMS}
         conversations = Conversations(opened.engine)
-        standing = StaffStanding(whereabouts, roster)
+        standing = StaffStanding(place_resolver, roster)
         desk = FrontDesk(
             inbox=self.inbox,
             rules=rules,
             conversations=conversations,
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(opened.keys.pseudonym),
-            whereabouts=whereabouts,
+            place_resolver=place_resolver,
             standing=standing,
             attention=Attention(
                 inbox=self.inbox,

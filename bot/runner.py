@@ -72,7 +72,7 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
     _check(settings)
     sys.setswitchinterval(_SWITCH_INTERVAL)
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    loop.set_exception_handler(_unheard)
+    loop.set_exception_handler(_log_unawaited)
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts instead
             loop.add_signal_handler(signal_number, stop.set)
@@ -98,7 +98,7 @@ async def _run(
 ) -> None:
     """Start, however long the database keeps us waiting, and answer until `stop` is set."""
 
-    async def steadily(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) -> Result:
+    async def run_step(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) -> Result:
         return await once_there(engine, step, stop)
 
     show = watch.begin_with if watch is not None else lambda _: None
@@ -106,7 +106,7 @@ async def _run(
     starting.begin("opening the database and the index")
     async with AsyncExitStack() as running:
         async with starting.told():
-            services = open_services(settings, starting.announce, steadily, keys=KEYS)
+            services = open_services(settings, starting.announce, run_step, keys=KEYS)
             opened = await running.enter_async_context(services)
             _open_judges(opened)
             starting.begin("reading the handbook")
@@ -197,7 +197,7 @@ async def _watching(
         yield meter, watch
 
 
-def _unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _log_unawaited(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Log a failure that was not awaited; of a broken connection there is little to say.
 
     A database driver whose connecting is cancelled leaves a future that no one but it

@@ -39,7 +39,7 @@ _OURS = re.compile(
 """What lies in a data folder."""
 
 
-class Steadily(Protocol):
+class RunStep(Protocol):
     """Carries out a step that needs the database, and may try it again."""
 
     async def __call__(
@@ -58,7 +58,7 @@ async def at_once(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) 
 async def open_services(
     settings: Settings,
     announce: Callable[[str], None] = lambda _: None,
-    steadily: Steadily = at_once,
+    run_step: RunStep = at_once,
     *,
     keys: Collection[str] = (),
     needs_room: bool = True,
@@ -66,7 +66,7 @@ async def open_services(
     """Open the database, index and models that the settings name; a provider at its first use.
 
     A fresh database gets its tables. `announce` is called with work that takes seconds, and
-    `steadily` carries out each step that needs the database. `keys` are made where they are
+    `run_step` carries out each step that needs the database. `keys` are made where they are
     missing; those that are there must be the database's. Without `needs_room`, a disk that is
     full or read-only is only read.
 
@@ -92,9 +92,9 @@ async def open_services(
         local = open_local(settings, announce)
         closing.callback(local.close)
         models = Models(settings, tables, closing)
-        await steadily(engine, partial(make_current, engine))
+        await run_step(engine, partial(make_current, engine))
         proving = partial(prove, settings, engine, keys, needs_room=needs_room)
-        proved = await steadily(engine, proving)
+        proved = await run_step(engine, proving)
         yield Services(
             settings,
             course_file,

@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters.chat.access import Location
 from adapters.chat.course_directory import CourseDirectory, Edition, ListedCourse
 from adapters.chat.front_desk import FrontDesk
-from adapters.chat.whereabouts import Here
+from adapters.chat.places import PlaceContext
 from core.domain import MAX_QUESTION, AgentRequest, AgentResponse, Outcome
 from core.domain.errors import BotError, RequestError, ServiceError
 from core.domain.i18n import Message, current_language, text
@@ -185,7 +185,7 @@ class Facts:
         self._writer = writer
         self._escape = escape
 
-    async def sources(self, here: Here) -> str:
+    async def sources(self, here: PlaceContext) -> str:
         """Return the titles of the course that is answered from in a place."""
         mark = await self._mark(here)
         if mark is None:
@@ -198,7 +198,7 @@ class Facts:
         )
         return "\n".join([head, *self._shortened(titles)])
 
-    async def about(self, here: Here) -> str:
+    async def about(self, here: PlaceContext) -> str:
         """Return the version, the model, and the edition of the course."""
         mark = await self._mark(here)
         lines = [f"Glossator {self._version}", text("about-writer", writer=self._writer)]
@@ -222,7 +222,7 @@ class Facts:
             for course_id, mark in sorted(courses.items())
         ]
 
-    async def _mark(self, here: Here) -> ListedCourse | None:
+    async def _mark(self, here: PlaceContext) -> ListedCourse | None:
         return await self._directory.mark(here.reader, await self._desk.course_of(here))
 
     def _shortened(self, titles: list[str]) -> list[str]:

@@ -7,10 +7,10 @@ from enum import Enum
 from typing import Any
 
 from adapters.actions.about import Facts, asked_here
-from adapters.actions.presses import Presses, told_instead
+from adapters.actions.presses import Presses, error_as_notice
 from adapters.actions.reports import OwnData, RadarViews
 from adapters.actions.settings import ChannelSettings, PolicyForm, PolicySettings, StaffSettings
-from adapters.actions.use import Extent, File, Result, Told, Use
+from adapters.actions.use import Extent, File, Notice, Result, Use
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.markdown.layout import visible
@@ -152,7 +152,7 @@ class Commands:
             assert command.does is not None, "a question is taken in another way"
             return await command.does(self, use, read() if arguments is None else arguments)
 
-        return await told_instead(done())
+        return await error_as_notice(done())
 
     def question(self, command: Command, arguments: Arguments, platform: str) -> Question | None:
         """Return what a command asks; None: it has no question."""
@@ -213,17 +213,17 @@ class Commands:
 
     async def sources(self, use: Use, _: Arguments) -> Result:
         """Show what the course that answers here is made of."""
-        return Told(await self._facts.sources(await self._desk.here(use.location)))
+        return Notice(await self._facts.sources(await self._desk.here(use.location)))
 
     async def about(self, use: Use, _: Arguments) -> Result:
         """Show the version, the model, and the edition of the course."""
-        return Told(await self._facts.about(await self._desk.here(use.location)))
+        return Notice(await self._facts.about(await self._desk.here(use.location)))
 
     # --- what holds in a place ------------------------------------------------------------
 
     async def show(self, use: Use, _: Arguments) -> Result:
         """Show the settings that hold here."""
-        return Told(_list(await self._setup.channels.lines(use.location), use))
+        return Notice(_list(await self._setup.channels.lines(use.location), use))
 
     async def bind(self, use: Use, given: Arguments) -> Result:
         """Choose the course that is answered from."""
@@ -243,12 +243,12 @@ class Commands:
     async def pause(self, use: Use, _: Arguments) -> Result:
         """Answer only who addresses the bot here, until `resume`."""
         await self._desk.pause(use.here)
-        return Told(text("speaking-paused"), for_all=True)
+        return Notice(text("speaking-paused"), for_all=True)
 
     async def resume(self, use: Use, _: Arguments) -> Result:
         """Answer here without a mention again."""
         await self._desk.resume(use.here)
-        return Told(text("speaking-resumed"), for_all=True)
+        return Notice(text("speaking-resumed"), for_all=True)
 
     async def set_rules(self, use: Use, given: Arguments) -> Result:
         """Change what is given, and leave the rest as it is."""
@@ -265,7 +265,7 @@ class Commands:
         assert place is not None, "else nobody is admitted"
         await self._setup.channels.change(place, use.location, changes)
         lines = await self._setup.channels.lines(use.location)
-        return Told(f"{use.terms.done[extent]}\n{_list(lines, use)}")
+        return Notice(f"{use.terms.done[extent]}\n{_list(lines, use)}")
 
     # --- staff ----------------------------------------------------------------------------
 
@@ -276,21 +276,21 @@ class Commands:
             raise RequestError(user_message=text("discord-staff-whom"))
         note = await use.to_be_staff(named[0])
         told = await self._setup.staff.add(use.who, named[0])
-        return Told("\n".join(filter(None, [told, note])))
+        return Notice("\n".join(filter(None, [told, note])))
 
     async def remove_staff(self, use: Use, given: Arguments) -> Result:
         """Remove a staff member, who may have left."""
         named = [*_named(given)]
         if len(named) != 1:
             raise RequestError(user_message=text("discord-staff-whom-to-remove"))
-        return Told(await self._setup.staff.remove(use.who, named[0]))
+        return Notice(await self._setup.staff.remove(use.who, named[0]))
 
     async def list_staff(self, use: Use, _: Arguments) -> Result:
         """List the staff."""
         lines = await self._setup.staff.lines(use.who)
         if await self._setup.staff.groups(use.who) and (note := await use.note_on_groups()):
             lines = [*lines, note]
-        return Told("\n".join(f"- {line}" for line in lines))
+        return Notice("\n".join(f"- {line}" for line in lines))
 
     async def queue(self, use: Use, given: Arguments) -> Result:
         """Show what students passed on, or choose where that is posted."""
@@ -314,38 +314,38 @@ class Commands:
     async def list_policies(self, use: Use, _: Arguments) -> Result:
         """Show the policies of the course that answers here."""
         lines = await self._setup.policies.lines(use.who)
-        return Told("\n".join(f"- {line}" for line in lines))
+        return Notice("\n".join(f"- {line}" for line in lines))
 
     async def set_policy(self, use: Use, given: Arguments) -> Result:
         """Have questions in a place answered by a mode."""
         dates = given.get("from", ""), given.get("until", "")
         form = PolicyForm(PolicyMode(given["mode"]), given.get("section", ""), *dates)
         place = use.place_of(given.get("where", Extent.CHANNEL))
-        return Told(await self._setup.policies.set_place(use.who, place, form))
+        return Notice(await self._setup.policies.set_place(use.who, place, form))
 
     async def remove_policy(self, use: Use, given: Arguments) -> Result:
         """Remove a policy that was set here; one of the whole tenant takes an admin."""
         if await self._setup.policies.holds_everywhere(use.who, given["policy"]):
             await self._setup.staff.admit_at(use, Extent.TENANT)
-        return Told(await self._setup.policies.remove(use.who, given["policy"]))
+        return Notice(await self._setup.policies.remove(use.who, given["policy"]))
 
     # --- what was asked -------------------------------------------------------------------
 
     async def show_radar(self, use: Use, _: Arguments) -> Result:
         """Show the report of the latest complete week."""
         post = await self._setup.radar.shown(use.who)
-        return Told(post.text, file=File(post.picture_name, post.picture, post.alternative))
+        return Notice(post.text, file=File(post.picture_name, post.picture, post.alternative))
 
     async def post_radar(self, use: Use, _: Arguments) -> Result:
         """Have it posted into this channel every week."""
         posting = self._setup.radar.post_here(
             use.who, use.here, enterprise=use.enterprise, locale=await use.locale()
         )
-        return Told(await posting)
+        return Notice(await posting)
 
     async def stop_radar(self, use: Use, _: Arguments) -> Result:
         """Have it posted no more."""
-        return Told(await self._setup.radar.stop(use.who))
+        return Notice(await self._setup.radar.stop(use.who))
 
 
 def _named(given: Arguments) -> Sequence[NamedStaff]:

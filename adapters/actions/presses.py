@@ -25,10 +25,10 @@ from adapters.actions.use import (
     Evidence,
     Field,
     Form,
+    Notice,
     QuestionTaken,
     Result,
     Reviewer,
-    Told,
     Use,
 )
 from adapters.chat.access import Choice, request_in
@@ -140,7 +140,7 @@ class Presses:
             await self._check_admitted(button, use)
             return await self._pressed[button](name, use)
 
-        return await told_instead(done())
+        return await error_as_notice(done())
 
     async def submit(
         self, button: Button, name: UUID, fields: Mapping[str, str], use: Use
@@ -152,7 +152,7 @@ class Presses:
             sent = self._sent.get(button)
             return await sent(name, fields, use) if sent is not None else None
 
-        return await told_instead(done())
+        return await error_as_notice(done())
 
     async def choose_course(self, request_id: UUID, course_id: str, use: Use) -> Result:
         """Have a question answered that waited for its course."""
@@ -167,7 +167,7 @@ class Presses:
             )
 
         clicker = self.clicker(use)
-        return await told_instead(
+        return await error_as_notice(
             _asked(self._actions.choose(request_id, course_id, clicker, incoming))
         )
 
@@ -179,7 +179,7 @@ class Presses:
             return use.heard(question, private=kept or private)
 
         ask = self._actions.ask_choice if kind == CHOICE else self._actions.ask_within
-        return await told_instead(_asked(ask(request_id, number, self.clicker(use), incoming)))
+        return await error_as_notice(_asked(ask(request_id, number, self.clicker(use), incoming)))
 
     async def verify_message(self, message: str, use: Use) -> Result:
         """Open the form in which the answer that a message shows is corrected."""
@@ -188,7 +188,7 @@ class Presses:
             request_id = await self._staff.checked.shown_in(use.location.platform, message)
             return await self._verify(request_id, use)
 
-        return await told_instead(done())
+        return await error_as_notice(done())
 
     async def queue(self, use: Use, offset: int = 0) -> Cards:
         """Return what waits for the staff of a place; raises RequestError for others."""
@@ -203,16 +203,16 @@ class Presses:
         heading = "" if cards else text("verified-none")
         return Cards(heading, cards, page_name(shown, of_verified=True) if is_more else None)
 
-    async def post_queue(self, use: Use) -> Told:
+    async def post_queue(self, use: Use) -> Notice:
         """Have what waits posted into the channel."""
         posting = self._board.post_here(
             self.reviewer(use), use.here, enterprise=use.enterprise, locale=await use.locale()
         )
-        return Told(await posting)
+        return Notice(await posting)
 
-    async def stop_queue(self, use: Use) -> Told:
+    async def stop_queue(self, use: Use) -> Notice:
         """Have it posted no more."""
-        return Told(await self._board.stop(self.reviewer(use), use.here))
+        return Notice(await self._board.stop(self.reviewer(use), use.here))
 
     async def open_assignment(self, use: Use) -> Result:
         """Open the form for an assignment; raises RequestError for who is not staff."""
@@ -230,24 +230,24 @@ class Presses:
 
     # --- under an answer ------------------------------------------------------------------
 
-    async def _helpful(self, request_id: UUID, use: Use) -> Told:
+    async def _helpful(self, request_id: UUID, use: Use) -> Notice:
         await self._actions.vote(request_id, self.clicker(use), helpful=True, cast_at=use.at)
-        return Told(text("vote-noted"))
+        return Notice(text("vote-noted"))
 
-    async def _not_helpful(self, request_id: UUID, use: Use) -> Told:
+    async def _not_helpful(self, request_id: UUID, use: Use) -> Notice:
         """Keep the vote, and ask why; the question may be passed on to the staff."""
         clicker = self.clicker(use)
         await self._actions.vote(request_id, clicker, helpful=False, cast_at=use.at)
         await self._staff.voted_down(request_id, clicker)
         await use.open(reason_form(request_id))
-        return Told(text("vote-noted-not-helpful"), (Button.ASK_STAFF,), request_id)
+        return Notice(text("vote-noted-not-helpful"), (Button.ASK_STAFF,), request_id)
 
-    async def _reason_given(self, request_id: UUID, fields: Mapping[str, str], use: Use) -> Told:
+    async def _reason_given(self, request_id: UUID, fields: Mapping[str, str], use: Use) -> Notice:
         reason = reason_of(fields.get("because", ""), fields.get("reason", ""))
         await self._actions.vote(
             request_id, self.clicker(use), helpful=False, reason=reason, cast_at=use.at
         )
-        return Told(text("vote-reason-kept"), (Button.ASK_STAFF,), request_id)
+        return Notice(text("vote-reason-kept"), (Button.ASK_STAFF,), request_id)
 
     async def _evidence(self, request_id: UUID, use: Use) -> Evidence:
         turn = await self._actions.turn(request_id, self.clicker(use))
@@ -275,7 +275,7 @@ class Presses:
             is_long=True,
         )
         form = Form(Button.NOT_MEANT, request_id, text("not-meant-title"), (field,))
-        return None if await use.open(form) else Told(text("not-meant-slow"))
+        return None if await use.open(form) else Notice(text("not-meant-slow"))
 
     async def _meant(self, request_id: UUID, fields: Mapping[str, str], use: Use) -> Result:
         question, kept = fields.get("question", "").strip(), self._is_kept_private(use)
@@ -290,7 +290,7 @@ class Presses:
         """Show a form that asks for a word of the course's title."""
         field = Field("course", text("course-find-word"), 100, 1)
         form = Form(Button.FIND_COURSE, request_id, text("button-find-course"), (field,))
-        return None if await use.open(form) else Told(text("queue-no-form"))
+        return None if await use.open(form) else Notice(text("queue-no-form"))
 
     async def _courses_found(
         self, request_id: UUID, fields: Mapping[str, str], use: Use
@@ -301,32 +301,32 @@ class Presses:
         sentence = text("course-which") if known else text("course-find-none", typed=typed)
         return CoursesFound(sentence, Choice(request_id, known, is_found=True))
 
-    async def _share(self, request_id: UUID, use: Use) -> Told:
+    async def _share(self, request_id: UUID, use: Use) -> Notice:
         address = await use.address_to_share()
         clicker = self.clicker(use)
-        return Told(await self._actions.share(request_id, clicker, use.position, address))
+        return Notice(await self._actions.share(request_id, clicker, use.position, address))
 
-    async def _stop(self, request_id: UUID, use: Use) -> Told:
-        return Told(await self.stop(request_id, use))
+    async def _stop(self, request_id: UUID, use: Use) -> Notice:
+        return Notice(await self.stop(request_id, use))
 
     async def stop(self, request_id: UUID, use: Use) -> str:
         """End an answer that is being written; raises BotError with what its user reads."""
         is_staff = partial(self._desk.is_staff, use.who)
         return await self._actions.stop(request_id, self.clicker(use), is_staff)
 
-    async def _delete(self, _: UUID, use: Use) -> Told:
+    async def _delete(self, _: UUID, use: Use) -> Notice:
         if use.answer_message is None:
             raise Declined(text("answer-gone"))
         message = (use.location.platform, use.answer_message)
         is_staff = partial(self._desk.is_staff, use.who)
         clicker = self.clicker(use)
-        return Told(await self._actions.delete(message, clicker, use.position, is_staff))
+        return Notice(await self._actions.delete(message, clicker, use.position, is_staff))
 
     # --- to the staff and back ------------------------------------------------------------
 
-    async def _ask_staff(self, request_id: UUID, use: Use) -> Told:
+    async def _ask_staff(self, request_id: UUID, use: Use) -> Notice:
         clicker, locale = self.clicker(use), await use.locale()
-        return Told(await self._staff.ask(request_id, clicker, use.who, locale))
+        return Notice(await self._staff.ask(request_id, clicker, use.who, locale))
 
     async def _read_offered(self, request_id: UUID, use: Use) -> Result:
         private = self._is_private(use)
@@ -362,7 +362,7 @@ class Presses:
             form = await self._staff.form(help_id, reviewer)
             return await _opened(Button.ANSWER, help_id, text("queue-form-title"), form, use)
 
-    async def _answered(self, help_id: UUID, fields: Mapping[str, str], use: Use) -> Told:
+    async def _answered(self, help_id: UUID, fields: Mapping[str, str], use: Use) -> Notice:
         kept = await self._staff.answer(
             help_id,
             self.reviewer(use),
@@ -371,28 +371,28 @@ class Presses:
             use.position,
             use.reply_address,
         )
-        return Told(kept)
+        return Notice(kept)
 
     async def _verify(self, request_id: UUID, use: Use) -> Result:
         form = await self._staff.checked.form_to_verify(request_id, self.reviewer(use))
         return await _opened(Button.VERIFY, request_id, text("verify-form-title"), form, use)
 
-    async def _verified(self, request_id: UUID, fields: Mapping[str, str], use: Use) -> Told:
+    async def _verified(self, request_id: UUID, fields: Mapping[str, str], use: Use) -> Notice:
         question, said = fields.get("question", ""), fields.get("answer", "")
         reviewer = self.reviewer(use)
-        return Told(await self._staff.checked.verify(request_id, reviewer, question, said))
+        return Notice(await self._staff.checked.verify(request_id, reviewer, question, said))
 
     async def _edit(self, answer_id: UUID, use: Use) -> Result:
         form = await self._staff.checked.form_to_edit(answer_id, self.reviewer(use))
         return await _opened(Button.EDIT, answer_id, text("verify-form-title"), form, use)
 
-    async def _edited(self, answer_id: UUID, fields: Mapping[str, str], use: Use) -> Told:
+    async def _edited(self, answer_id: UUID, fields: Mapping[str, str], use: Use) -> Notice:
         question, said = fields.get("question", ""), fields.get("answer", "")
         reviewer = self.reviewer(use)
-        return Told(await self._staff.checked.edit(answer_id, reviewer, question, said))
+        return Notice(await self._staff.checked.edit(answer_id, reviewer, question, said))
 
-    async def _retire(self, answer_id: UUID, use: Use) -> Told:
-        return Told(await self._staff.checked.retire(answer_id, self.reviewer(use)))
+    async def _retire(self, answer_id: UUID, use: Use) -> Notice:
+        return Notice(await self._staff.checked.retire(answer_id, self.reviewer(use)))
 
     async def _judge(self, phrasing_id: UUID, use: Use, *, is_same: bool) -> Cards:
         judging = self._staff.checked.judge(phrasing_id, self.reviewer(use), is_same=is_same)
@@ -424,9 +424,9 @@ class Presses:
         )
         if not await use.open(form):
             raise Declined(text("policy-form-too-late"))
-        return Told(text("policy-form-open"))
+        return Notice(text("policy-form-open"))
 
-    async def _assigned(self, _: UUID, fields: Mapping[str, str], use: Use) -> Told:
+    async def _assigned(self, _: UUID, fields: Mapping[str, str], use: Use) -> Notice:
         form = AssignmentForm(
             name=fields.get("name", ""),
             text=fields.get("text", ""),
@@ -435,7 +435,7 @@ class Presses:
             solution=fields.get("solution", ""),
         )
         await self._settings.admit_at(use)
-        return Told(await self._policies.set_assignment(use.who, form))
+        return Notice(await self._policies.set_assignment(use.who, form))
 
     # --- checks ---------------------------------------------------------------------------
 
@@ -479,19 +479,19 @@ def reason_form(request_id: UUID) -> Form:
     return Form(Button.NOT_HELPFUL, request_id, text("vote-why"), fields)
 
 
-async def told_instead(doing: Coroutine[Any, Any, Result]) -> Result:
+async def error_as_notice(doing: Coroutine[Any, Any, Result]) -> Result:
     """Return what something comes to; where it fails, the sentence that its user reads."""
     try:
         return await doing
     except BotError as error:
         if not isinstance(error, RequestError):
             logger.warning("what a user did failed: %s", error)
-        return Told(error.user_message)
+        return Notice(error.user_message)
 
 
 async def _asked(asking: Coroutine[Any, Any, Received | str]) -> Result:
     asked = await asking
-    return Told(asked) if isinstance(asked, str) else QuestionTaken(asked)
+    return Notice(asked) if isinstance(asked, str) else QuestionTaken(asked)
 
 
 async def _opened(button: Button, name: UUID, title: str, form: AnswerForm, use: Use) -> Result:

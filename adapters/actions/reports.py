@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.actions.about import in_words
-from adapters.actions.use import File, Told, Use
+from adapters.actions.use import File, Notice, Use
 from adapters.chat.access import Location, Readers, location_in
 from adapters.chat.buttons import Button
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.markdown.layout import visible
-from adapters.chat.whereabouts import Presence
+from adapters.chat.places import Presence
 from core.domain.errors import RequestError
 from core.domain.i18n import text
 from core.storage.access import Reader, Tenant
@@ -125,26 +125,26 @@ class OwnData:
         self._personal = personal
         self._export = export
 
-    async def shown(self, use: Use) -> Told:
+    async def shown(self, use: Use) -> Notice:
         """Return how much is stored, with buttons that give it or delete it."""
         stored = await self.amounts(use)
         buttons = (Button.EXPORT, *([Button.FORGET_ME] if stored.anything else []))
-        return Told(in_words(stored, use.location.platform.capitalize()), buttons)
+        return Notice(in_words(stored, use.location.platform.capitalize()), buttons)
 
     async def amounts(self, use: Use) -> StoredAmounts:
         """Return how much is stored."""
         return await self._personal.stored(await self.pseudonyms(use))
 
-    async def export(self, use: Use) -> Told:
+    async def export(self, use: Use) -> Notice:
         """Return all that is stored, as a file."""
         file = await self._export.file(await self.pseudonyms(use), use.location)
         sentence = text("privacy-export-sent")
-        return Told(sentence, file=replace(file, caption=sentence, is_all=True))
+        return Notice(sentence, file=replace(file, caption=sentence, is_all=True))
 
-    async def forget(self, use: Use) -> Told:
+    async def forget(self, use: Use) -> Notice:
         """Delete it, wherever its user was met."""
         await self._personal.forget(await self.pseudonyms(use))
-        return Told(text("privacy-deleted"), in_place=True)
+        return Notice(text("privacy-deleted"), in_place=True)
 
     async def pseudonyms(self, use: Use) -> list[str]:
         """Return the pseudonyms a person may have: one a workspace.

@@ -11,7 +11,7 @@ from adapters.chat.access import Location
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.markdown.layout import visible
-from adapters.chat.whereabouts import Here, Presence
+from adapters.chat.places import PlaceContext, Presence
 from core.domain import PolicyMode
 from core.domain.errors import RequestError
 from core.domain.i18n import Message, text
@@ -293,7 +293,7 @@ class ChannelSettings:
             )
         return lines
 
-    async def _course(self, here: Here) -> str:
+    async def _course(self, here: PlaceContext) -> str:
         """Return which course answers, and why when it was not chosen."""
         answering = await self._desk.course_of(here)
         if here.rules.course_id is not None:

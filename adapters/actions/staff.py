@@ -14,7 +14,7 @@ from adapters.actions.verified import AT_ONCE, StaffReview, VerifiedDesk, drafte
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.chat.whereabouts import Presence, StaffStanding
+from adapters.chat.places import Presence, StaffStanding
 from core.answering.verified import VerifiedScope, VerifiedState, fold
 from core.domain import AgentRequest, ConversationTurn, Outcome, UserContext, now, session_id_for
 from core.domain.errors import BotError, VectorIndexError

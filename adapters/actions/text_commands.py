@@ -16,7 +16,7 @@ from adapters.actions.commands import (
     Question,
     in_group,
 )
-from adapters.actions.use import Extent, Result, Told, Use
+from adapters.actions.use import Extent, Notice, Result, Use
 from core.domain.errors import RequestError
 from core.domain.i18n import Message, text
 from core.storage.access import NamedStaff
@@ -85,19 +85,19 @@ class TextCommands:
         """Do what a line says after a command's name, that asks nothing."""
         call = _called(group, line)
         if group == "ask":
-            return Told(text("asking-how"))
+            return Notice(text("asking-how"))
         if call is None:
             return await self._refused(group, _words(line), use)
         if call.command.does is None:
-            return Told(str(use.terms.how_to_ask))
+            return Notice(str(use.terms.how_to_ask))
         if not call.command.arguments and call.words and group == "glossator":
-            return Told(_unknown_word())
+            return Notice(_unknown_word())
         return await self._commands.run(call.command, use, partial(self._read, call))
 
     async def _refused(self, group: str, words: Sequence[str], use: Use) -> Result:
         """Return how a group of commands is used; what staff set, only staff learn."""
         if group == "glossator":
-            return Told(_unknown_word())
+            return Notice(_unknown_word())
         show = in_group("course", "show")[0]
 
         def refuse() -> Arguments:

@@ -13,10 +13,10 @@ from adapters.actions.use import (
     Evidence,
     Extent,
     Form,
+    Notice,
     QuestionTaken,
     Result,
     Terms,
-    Told,
     Use,
 )
 from adapters.chat.acceptor import Acceptor
@@ -26,7 +26,7 @@ from adapters.chat.buttons import Button, buttons_under, custom_id
 from adapters.chat.front_desk import FrontDesk
 from adapters.chat.incoming_message import IncomingMessage
 from adapters.chat.markdown.footnotes import adds_to, exhibits, footnotes
-from adapters.chat.whereabouts import Presence
+from adapters.chat.places import Presence
 from core.domain import AgentRequest, AgentResponse, now
 from core.domain.errors import DeliveryError, RequestError
 from core.domain.i18n import Message, text
@@ -306,7 +306,7 @@ def _asked_for(form: Form) -> Iterator[str]:
 def _told(result: Result) -> tuple[str, list[tuple[str, str]]]:
     """Return what is written of a result, and what can be pressed below it."""
     match result:
-        case Told(markdown, buttons, name):
+        case Notice(markdown, buttons, name):
             return markdown, [(custom_id(one, name), one.label) for one in buttons]
         case CoursesFound(sentence, choice):
             return sentence, [(f"{choice.name}|{name}", title) for name, title in choice.courses]

@@ -12,7 +12,7 @@ from adapters.chat.access import Choice, Location
 from adapters.chat.buttons import NO_ID, Button
 from adapters.chat.front_desk import Received
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.chat.whereabouts import Presence
+from adapters.chat.places import Presence
 from core.domain import AgentResponse
 from core.domain.errors import RequestError
 from core.domain.i18n import Message
@@ -68,7 +68,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notice:
     """A sentence or more for who did it, in Markdown."""
 
     markdown: str
@@ -145,10 +145,10 @@ class Cards:
     next_page: UUID | None = None
     """The id of the button that shows the next page; None: there is none."""
     in_place: bool = False
-    """As `Told.in_place`."""
+    """As `Notice.in_place`."""
 
 
-Result = Told | QuestionTaken | Evidence | CoursesFound | Cards | None
+Result = Notice | QuestionTaken | Evidence | CoursesFound | Cards | None
 """None: nothing is shown."""
 
 

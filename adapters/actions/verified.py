@@ -9,7 +9,7 @@ from adapters.actions.use import Clicker, Declined, Reviewer
 from adapters.chat.access import Location
 from adapters.chat.course_directory import CourseDirectory
 from adapters.chat.front_desk import FrontDesk
-from adapters.chat.whereabouts import StaffStanding
+from adapters.chat.places import StaffStanding
 from core.answering.verified import (
     LONGEST_ANSWER,
     Draft,

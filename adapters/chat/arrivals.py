@@ -9,8 +9,8 @@ from uuid import UUID
 from adapters.chat.access import MembershipUnknown, address_with
 from adapters.chat.attention import Decision, decided_on
 from adapters.chat.incoming_message import DIRECT_THREAD, IncomingMessage, PlatformClock
+from adapters.chat.places import PlaceResolver, StaffStanding
 from adapters.chat.question_context import MENTIONED, as_words, shortened_question
-from adapters.chat.whereabouts import StaffStanding, Whereabouts
 from core.domain import (
     EXPLAIN_QUOTE,
     AgentRequest,
@@ -53,7 +53,7 @@ class Arrivals:
         conversations: Conversations,
         sessions: SessionStore,
         user_id: Callable[[IncomingMessage], str],
-        whereabouts: Whereabouts,
+        place_resolver: PlaceResolver,
         standing: StaffStanding,
         handbook: str,
     ) -> None:
@@ -67,7 +67,7 @@ class Arrivals:
         self._conversations = conversations
         self._sessions = sessions
         self._user_id = user_id
-        self._whereabouts = whereabouts
+        self._place_resolver = place_resolver
         self._standing = standing
         self._handbook = handbook
 
@@ -91,7 +91,7 @@ class Arrivals:
             pressed=incoming.pressed,
         )
         about_me = incoming.course == self._handbook
-        if not self._whereabouts.admits(incoming.location):
+        if not self._place_resolver.admits(incoming.location):
             return replace(arrival, refusal=text("asking-not-admitted"))
         if rules.excluded and not about_me:
             return replace(arrival, refusal=text("asking-not-here"))
@@ -130,14 +130,14 @@ class Arrivals:
             RequestError: when the question cannot be asked.
             MembershipUnknown: as `Readers.of` does.
         """
-        here = await self._whereabouts.here(incoming.location, rules)
+        here = await self._place_resolver.here(incoming.location, rules)
         bound, direct = incoming.course != self._handbook, incoming.direct or incoming.personal
 
         async def is_staff() -> bool:
             known = await self.role_now(incoming, rules) if incoming.role_later else role
             return known == "staff"
 
-        meant = await self._whereabouts.meant(
+        meant = await self._place_resolver.meant(
             here, incoming.course, direct=direct, bound=bound, is_staff=is_staff
         )
         if meant.course_id is not None:

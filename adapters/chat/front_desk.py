@@ -17,8 +17,8 @@ from adapters.chat.arrivals import (
 )
 from adapters.chat.attention import ASKED, Attention, Decision
 from adapters.chat.incoming_message import TITLED, IncomingMessage, PlatformClock, stored_request
+from adapters.chat.places import PlaceContext, PlaceResolver, Presence, StaffStanding
 from adapters.chat.speaking import Band
-from adapters.chat.whereabouts import Here, Presence, StaffStanding, Whereabouts
 from core.domain import ConversationTurn, now
 from core.domain.i18n import use_locale
 from core.storage.channels import ChannelRules, Conversations, Place, Rules
@@ -54,7 +54,7 @@ class FrontDesk:
         conversations: Conversations,
         sessions: SessionStore,
         pseudonyms: Pseudonymous,
-        whereabouts: Whereabouts,
+        place_resolver: PlaceResolver,
         standing: StaffStanding,
         attention: Attention,
         handbook: str,
@@ -76,11 +76,11 @@ class FrontDesk:
             conversations=conversations,
             sessions=sessions,
             user_id=self.user_id,
-            whereabouts=whereabouts,
+            place_resolver=place_resolver,
             standing=standing,
             handbook=handbook,
         )
-        self._whereabouts = whereabouts
+        self._place_resolver = place_resolver
         self._standing = standing
         self._attention = attention
         self._clocks = clocks or {}
@@ -236,19 +236,19 @@ class FrontDesk:
 
     async def rules_at(self, location: Location) -> Rules:
         """Return what holds in a place."""
-        return await self._whereabouts.rules_at(location)
+        return await self._place_resolver.rules_at(location)
 
     def keeps_private(self, location: Location) -> bool:
         """Return whether no command is answered to all in a place, whatever its asker wishes."""
-        return self._whereabouts.keeps_private(location)
+        return self._place_resolver.keeps_private(location)
 
-    async def here(self, location: Location) -> Here:
-        """Return what holds in a place, and who reads there, as `Whereabouts.here` does."""
-        return await self._whereabouts.here(location)
+    async def here(self, location: Location) -> PlaceContext:
+        """Return what holds in a place, and who reads there, as `PlaceResolver.here` does."""
+        return await self._place_resolver.here(location)
 
-    async def course_of(self, here: Here) -> str | None:
+    async def course_of(self, here: PlaceContext) -> str | None:
         """Return the course that is asked in a place; None: none is set that may be read."""
-        return await self._whereabouts.course_of(here)
+        return await self._place_resolver.course_of(here)
 
     async def pause(self, place: Place) -> None:
         """Answer nothing in a thread or a channel that does not address the bot, until `resume`."""

@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from adapters.chat.access import Location
+from adapters.chat.places import Presence
 from adapters.chat.question_context import NO_PARTS, MessageParts
-from adapters.chat.whereabouts import Presence
 from core.domain import AgentRequest, ContextMode, ConversationTurn, UserContext, now
 from core.domain.markdown import Code, fences_in, lines_of, offsets_of
 from core.storage.access import MemberLookup, Tenant, no_member

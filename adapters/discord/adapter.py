@@ -28,11 +28,11 @@ from adapters.discord.answer_messages import nonce
 from adapters.discord.catch_up import Backfill, Change, Deleted, Edited, GoneChannel, ShardRange
 from adapters.discord.client import Client, point_at
 from adapters.discord.commands import AppCommands, CatalogueTranslator, sync_changed
-from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, patiently
+from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, retry_forever
 from adapters.discord.inbound import (
     DIRECT,
     PLATFORM,
-    heard_message,
+    incoming_from_message,
     is_no_persons,
     message_key,
     position_of,
@@ -145,7 +145,7 @@ class MessageIntake:
         if is_no_persons(message):
             return None
         around = await surroundings.around(self._client, self._client.unreadable, message)
-        return heard_message(message, self._me(), around)
+        return incoming_from_message(message, self._me(), around)
 
 
 _LONGEST_MESSAGE = 2_000
@@ -241,8 +241,8 @@ class DiscordAdapter:
             watch=shared_limits(closed, self._clock),
             meter=meter,
         )
-        self._hearing = ShardLiveness()
-        self._holder = GatewayHolder(self._client, leases, self._hearing, shards=shards)
+        self._liveness = ShardLiveness()
+        self._holder = GatewayHolder(self._client, leases, self._liveness, shards=shards)
         self._rest = Rest(self._client, lambda: None)
         self._messages = MessageIntake(
             self._client, self._rest, desk, self._intake, self._clock, lambda: self._me
@@ -403,14 +403,14 @@ class DiscordAdapter:
 
     async def disconnected(self, shard_id: int) -> None:
         """Take note that a shard hears nothing at the moment."""
-        self._hearing.lost(shard_id)
+        self._liveness.lost(shard_id)
 
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
         """Look for what was said while the bot was away."""
         if resumed:
-            self._hearing.resumed(shard_id)
+            self._liveness.resumed(shard_id)
             return
-        self._hearing.met(shard_id)
+        self._liveness.met(shard_id)
         since = discord.utils.utcnow()
         with self._catching_up_on(shard_id):
             await self._look_back.look(self._shard(shard_id), since)
@@ -422,7 +422,7 @@ class DiscordAdapter:
             await self._note(shard_id, discord.utils.utcnow())
 
     async def _note(self, shard_id: int, moment: datetime) -> None:
-        if not self._holder.is_certain or not self._hearing.is_to_be_noted(shard_id):
+        if not self._holder.is_certain or not self._liveness.is_to_be_noted(shard_id):
             return
         try:
             await self._cursors.note(self._shard(shard_id), self._clock.theirs(moment))
@@ -440,7 +440,7 @@ class DiscordAdapter:
         assert task is not None, "an event of the client"
         self._catching_up.add(task)
         try:
-            with self._hearing.catching_up(shard_id):
+            with self._liveness.catching_up(shard_id):
                 yield
         finally:
             self._catching_up.discard(task)
@@ -466,7 +466,7 @@ class DiscordAdapter:
                 )
         await client.tree.set_translator(CatalogueTranslator())
         try:
-            await patiently(lambda: sync_changed(client.tree))
+            await retry_forever(lambda: sync_changed(client.tree))
         except discord.DiscordException as error:
             logger.error("Discord does not take the commands: %s", error)
 

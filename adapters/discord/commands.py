@@ -28,8 +28,8 @@ from adapters.chat.acceptor import PATIENCE
 from adapters.chat.base import mapping
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.chat.whereabouts import Presence
-from adapters.discord.inbound import PLATFORM, heard_command, parts_about, text_of
+from adapters.chat.places import Presence
+from adapters.discord.inbound import PLATFORM, incoming_from_command, parts_about, text_of
 from adapters.discord.notices import (
     Interaction,
     acknowledge,
@@ -100,7 +100,9 @@ class Questions:
             return
         me = interaction.client.user
         explains = str(target.id) if me is not None and target.author.id == me.id else None
-        incoming = heard_command(interaction, "", quote=quote, parts=parts, explains=explains)
+        incoming = incoming_from_command(
+            interaction, "", quote=quote, parts=parts, explains=explains
+        )
         await self.take(interaction, incoming, None)
 
     async def take(
@@ -328,7 +330,7 @@ class AppCommands:
             if asked is None:
                 await tell(interaction, str(TERMS.how_to_ask))
                 return
-            incoming = heard_command(interaction, asked.text, section=asked.section)
+            incoming = incoming_from_command(interaction, asked.text, section=asked.section)
             incoming = replace(incoming, course=asked.course)
             await self._questions.take(interaction, incoming, asked.private)
             return

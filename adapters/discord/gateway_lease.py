@@ -175,7 +175,7 @@ class GatewayHolder:
                 heard for long.
         """
         try:
-            await patiently(lambda: _log_in(self._client, token))
+            await retry_forever(lambda: _log_in(self._client, token))
             await self._stand_by(f"{PLATFORM}:{self._client.application_id}")
         except discord.LoginFailure as error:
             raise ConfigurationError(BAD_TOKEN) from error
@@ -290,7 +290,7 @@ async def bootstrap(
         discord.HTTPException: when Discord refuses to tell.
     """
     while True:
-        recommended, url, limits = await patiently(ask)
+        recommended, url, limits = await retry_forever(ask)
         shards = wanted or recommended
         if limits["remaining"] >= shards:
             return url, shards
@@ -305,7 +305,7 @@ async def bootstrap(
         await asyncio.sleep(again_in)
 
 
-async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
+async def retry_forever(request: Callable[[], Awaitable[Result]]) -> Result:
     """Make a request until Discord can be reached, and return what it answers.
 
     Raises:

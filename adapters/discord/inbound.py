@@ -10,8 +10,8 @@ import discord
 
 from adapters.chat.access import Location
 from adapters.chat.incoming_message import IncomingMessage, apart_from_quotes
+from adapters.chat.places import Presence
 from adapters.chat.question_context import NO_PARTS, MessageParts, Whose, asks
-from adapters.chat.whereabouts import Presence
 from adapters.discord.members import lookup_in, lookup_of, permissions_in, permits_thread
 from adapters.discord.payloads import RawMessage
 
@@ -87,7 +87,7 @@ class KnownSurroundings:
     author: discord.Member | None = None
 
 
-def heard_message(
+def incoming_from_message(
     message: RawMessage, me: discord.ClientUser, around: KnownSurroundings
 ) -> IncomingMessage | None:
     """Return what a message says; None for what cannot be a question.
@@ -149,7 +149,7 @@ def is_no_persons(message: RawMessage) -> bool:
     return message.author.bot or message.by_webhook or message.kind not in _NAMED
 
 
-def heard_command(
+def incoming_from_command(
     interaction: discord.Interaction[Any],
     text: str,
     *,

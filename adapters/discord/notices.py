@@ -19,7 +19,7 @@ from adapters.chat.access import Location
 from adapters.chat.base import Json, mapping
 from adapters.chat.buttons import ON_CARD
 from adapters.chat.front_desk import Received
-from adapters.chat.whereabouts import Presence
+from adapters.chat.places import Presence
 from adapters.discord.answer_messages import first_part, nonce
 from adapters.discord.inbound import DIRECT, PLATFORM, where
 from adapters.discord.members import lookup_in

@@ -21,10 +21,10 @@ from adapters.actions.use import (
     Form,
     Line,
     LineStyle,
+    Notice,
     QuestionTaken,
     Result,
     Terms,
-    Told,
     Use,
 )
 from adapters.chat.acceptor import Unreadable
@@ -37,7 +37,7 @@ from adapters.discord.inbound import (
     DIRECT,
     PLATFORM,
     category_of,
-    heard_command,
+    incoming_from_command,
     is_guest,
     may_open_thread,
     presence_of,
@@ -116,7 +116,7 @@ class DiscordUse(Use):
         private: bool = False,
     ) -> IncomingMessage:
         """Return what is asked by it, with the token that answers it."""
-        return heard_command(
+        return incoming_from_command(
             self.interaction, question, quote=quote, section=section, private=private
         )
 
@@ -222,7 +222,7 @@ class DiscordUse(Use):
         match result:
             case None if not self.has_opened:
                 await show_in_place(interaction, None)
-            case Told() if not self.has_opened:
+            case Notice() if not self.has_opened:
                 await self._say(result)
             case QuestionTaken(received):
                 await acknowledge(interaction, received)
@@ -235,7 +235,7 @@ class DiscordUse(Use):
             case Cards():
                 await show_view(interaction, cards_view(result))
 
-    async def _say(self, said: Told) -> None:
+    async def _say(self, said: Notice) -> None:
         text = whole_lines(said.markdown, _LONGEST_MESSAGE)
         if said.for_all:
             await tell_all(self.interaction, text)

@@ -24,7 +24,7 @@ from adapters.chat.question_context import QuestionContext
 from adapters.slack import notices as reactions
 from adapters.slack.answer_messages import delete
 from adapters.slack.catch_up import CatchUp
-from adapters.slack.client import patiently
+from adapters.slack.client import retry_forever
 from adapters.slack.commands import Questions, SlashCommands
 from adapters.slack.events import Events
 from adapters.slack.home import Home
@@ -163,7 +163,7 @@ class SlackAdapter:
         workspaces: Workspaces,
         events: Events,
         intake: Acceptor,
-        unhurried: BackgroundWork,
+        background: BackgroundWork,
         transports: Sequence[Transport],
         one: OneInstallation | None,
         tenants: InstalledTenants,
@@ -182,7 +182,7 @@ class SlackAdapter:
         self._workspaces = workspaces
         self._events = events
         self._intake = intake
-        self._unhurried = unhurried
+        self._background = background
         self._transports = transports
         self._one = one
         self._tenants = tenants
@@ -226,7 +226,7 @@ class SlackAdapter:
                 await transport.close()
             await self._intake.close()
             await self._events.close()
-            await self._unhurried.close()
+            await self._background.close()
         finally:
             await self._workspaces.clients.close()
 
@@ -345,7 +345,7 @@ async def _until_known(one: OneInstallation) -> Installed:
         ConfigurationError: when Slack refuses the bot token.
     """
     try:
-        installed = await patiently(one.find)
+        installed = await retry_forever(one.find)
     except DeliveryError as error:
         raise ConfigurationError(BAD_TOKEN) from error
     logger.info("the bot is %s in %s", installed.bot_user, installed.place)
@@ -362,7 +362,7 @@ class Listeners:
     commands: SlashCommands
     clicks: SlackClicks
     home: Home
-    unhurried: BackgroundWork
+    background: BackgroundWork
 
 
 def bolt_app(
@@ -428,14 +428,14 @@ def bolt_app(
 
 def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
     for group, name in listeners.names:
-        app.command(f"/{name}")(_hearing(listeners.commands, group))
+        app.command(f"/{name}")(_liveness(listeners.commands, group))
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
     app.message_shortcut(VERIFY)(listeners.clicks.verify)
     app.view(FORM)(listeners.clicks.submitted)
 
 
-def _hearing(commands: SlashCommands, group: str) -> Callable[..., Awaitable[None]]:
+def _liveness(commands: SlashCommands, group: str) -> Callable[..., Awaitable[None]]:
     async def given(
         body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
@@ -454,7 +454,7 @@ def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
         body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
         await listeners.clicks.clicked(body, ack, respond, client)
-        await listeners.unhurried.in_time(show_home(body, client))
+        await listeners.background.in_time(show_home(body, client))
 
     app.action(re.compile("gl:.*"))(clicked)
     for hear in (app.action, app.options, app.shortcut, app.view_submission, app.view_closed):

@@ -82,19 +82,19 @@ class SlackClient(AsyncWebClient):
         session: aiohttp.ClientSession | None = None,
         *,
         closed: ClosedMethods | None = None,
-        is_patient: bool = False,
+        waits_when_limited: bool = False,
     ) -> None:
         """Prepare to call.
 
         Args:
             api_url: Where Slack's Web API is; None: at Slack's own address.
             closed: What all clients of the process know; None: this one is alone.
-            is_patient: Wait until a method is open, for what nothing can be done without.
+            waits_when_limited: Wait until a method is open, for what nothing can be done without.
         """
         address = f"{(api_url or API_URL).rstrip('/')}/"
         super().__init__(token=token, base_url=address, session=session, retry_handlers=[])
         self._closed = closed or ClosedMethods()
-        self._is_patient = is_patient
+        self._waits_when_limited = waits_when_limited
         self._check: Callable[[], None] = _nothing
 
     def checked(self, check: Callable[[], None]) -> Self:
@@ -111,7 +111,7 @@ class SlackClient(AsyncWebClient):
         """
         window = self._window(api_method, arguments.get("params") or {})
         while seconds := await self._closed.seconds_left(window):
-            if not self._is_patient:
+            if not self._waits_when_limited:
                 raise self._too_many(api_method, seconds)
             await asyncio.sleep(seconds)
         self._check()
@@ -330,7 +330,7 @@ _PAUSES = (1, 2, 5, 10)
 Result = TypeVar("Result")
 
 
-async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
+async def retry_forever(request: Callable[[], Awaitable[Result]]) -> Result:
     """Make a request until Slack answers it, and return the answer.
 
     Raises:

@@ -27,13 +27,13 @@ from adapters.chat.course_directory import CourseDirectory, ListedCourse
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage
 from adapters.chat.markdown.layout import visible
+from adapters.chat.places import Presence
 from adapters.chat.question_context import MessageParts, TextFile, Whose
-from adapters.chat.whereabouts import Presence
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
     files_of,
-    heard_command,
+    incoming_from_command,
     moment_of,
     response_of,
     spot_of_command,
@@ -94,7 +94,7 @@ class Questions:
         async def incoming() -> IncomingMessage:
             nonlocal private
             private = await self._is_private(spot, asked.private)
-            incoming = heard_command(
+            incoming = incoming_from_command(
                 spot,
                 key,
                 said.text,
@@ -121,8 +121,8 @@ class Questions:
             view = explain_modal(quote, _metadata(body, await self._people.spot_of(body), parts))
         else:
             unread = unread_instead(parts.unread) if parts.unread else None
-            told_instead = unread or i18n.text("asking-nothing-to-explain")
-            section = {"type": "section", "text": plain(told_instead)}
+            error_as_notice = unread or i18n.text("asking-nothing-to-explain")
+            section = {"type": "section", "text": plain(error_as_notice)}
             view = shown_modal(i18n.text("slack-explain-title"), [section])
         await open_modal(client, body["trigger_id"], view)
         await ack()
@@ -135,7 +135,7 @@ class Questions:
 
         async def incoming() -> IncomingMessage:
             typed = typed_in(view)
-            return heard_command(
+            return incoming_from_command(
                 passage.spot,
                 key,
                 typed.get(QUESTION, "").strip(),
@@ -261,12 +261,12 @@ class SlashCommands:
         text: TextCommands,
         questions: Questions,
         clicks: SlackClicks,
-        unhurried: BackgroundWork,
+        background: BackgroundWork,
     ) -> None:
         self._text = text
         self._questions = questions
         self._clicks = clicks
-        self._unhurried = unhurried
+        self._background = background
 
     async def given(
         self, group: str, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
@@ -278,7 +278,7 @@ class SlashCommands:
             return
         use = self._clicks.command(body, client)
         answering = self._answer(group, unescaped(line), use)
-        await answer_command(self._unhurried, answering, ack, respond)
+        await answer_command(self._background, answering, ack, respond)
 
     async def _answer(self, group: str, line: str, use: SlackUse) -> Json:
         return await use.message_of(await self._text.answer(group, line, use)) or {}
@@ -346,7 +346,7 @@ _BROKEN = (SlackClientError, aiohttp.ClientError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class DirectConversation:
     """A conversation of a user with the bot."""
 
     team: str
@@ -374,7 +374,7 @@ class Assistant:
         self._panels = panels
         self._suggestions = suggestions
 
-    async def note(self, spoken: Spoken, beside: str | None) -> bool:
+    async def note(self, spoken: DirectConversation, beside: str | None) -> bool:
         """Keep which channel a conversation stands next to; return whether it is a new one.
 
         Raises:
@@ -388,9 +388,9 @@ class Assistant:
         """Return the channel that a direct message stands next to; raises StoreError."""
         if "app_context" in event:
             return channel_looked_at(event["app_context"], team)
-        return await self._panels.beside(Spoken(team, str(event["channel"]), "").place)
+        return await self._panels.beside(DirectConversation(team, str(event["channel"]), "").place)
 
-    async def course_looked_at(self, spoken: Spoken, beside: str | None) -> str | None:
+    async def course_looked_at(self, spoken: DirectConversation, beside: str | None) -> str | None:
         """Return the title of the course that `beside` chooses; None: it changes nothing.
 
         Raises:
@@ -402,7 +402,9 @@ class Assistant:
         otherwise = await self._mark(spoken, None)
         return chosen.course.title if chosen is not None and chosen != otherwise else None
 
-    async def greet(self, client: AsyncWebClient, spoken: Spoken, beside: str | None) -> None:
+    async def greet(
+        self, client: AsyncWebClient, spoken: DirectConversation, beside: str | None
+    ) -> None:
         """Say hello; what Slack refuses is left out."""
         greeting = assistant_text("slack-greeting")
         if (title := await self._title(spoken, beside)) is not None:
@@ -417,7 +419,9 @@ class Assistant:
         except _BROKEN as error:
             logger.warning("a conversation was not greeted: %s", error)
 
-    async def suggest(self, client: AsyncWebClient, spoken: Spoken, beside: str | None) -> None:
+    async def suggest(
+        self, client: AsyncWebClient, spoken: DirectConversation, beside: str | None
+    ) -> None:
         """Suggest what could be asked: only what the course has answered already."""
         try:
             mark = await self._mark(spoken, beside)
@@ -436,7 +440,7 @@ class Assistant:
         except _BROKEN as error:
             logger.warning("no prompts could be suggested: %s", error)
 
-    async def _title(self, spoken: Spoken, beside: str | None) -> str | None:
+    async def _title(self, spoken: DirectConversation, beside: str | None) -> str | None:
         try:
             mark = await self._mark(spoken, beside)
         except BotError as error:
@@ -445,19 +449,19 @@ class Assistant:
         return mark.course.title if mark is not None else None
 
     async def _prompts(
-        self, spoken: Spoken, beside: str | None, mark: ListedCourse | None
+        self, spoken: DirectConversation, beside: str | None, mark: ListedCourse | None
     ) -> Sequence[Suggestion]:
         if mark is None:
             return ()
         here = await self._desk.here(_location(spoken, beside))
         return await self._suggestions.about(here.reader, mark.course.course_id)
 
-    async def _mark(self, spoken: Spoken, beside: str | None) -> ListedCourse | None:
+    async def _mark(self, spoken: DirectConversation, beside: str | None) -> ListedCourse | None:
         """Return the course that a conversation is answered from; None: it is not clear."""
         here = await self._desk.here(_location(spoken, beside))
         return await self._directory.mark(here.reader, await self._desk.course_of(here))
 
 
-def _location(spoken: Spoken, beside: str | None) -> Location:
+def _location(spoken: DirectConversation, beside: str | None) -> Location:
     places = tuple(place for place in (beside, spoken.channel, spoken.team) if place)
     return Location(PLATFORM, spoken.team, places, spoken.user)

@@ -18,13 +18,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.chat.acceptor import Acceptor, Unreadable, place_of, without_text
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import TITLED, IncomingMessage
-from adapters.slack.commands import Assistant, Questions, Spoken, channel_looked_at
+from adapters.slack.commands import Assistant, DirectConversation, Questions, channel_looked_at
 from adapters.slack.home import Home
 from adapters.slack.inbound import (
     PLATFORM,
     Origin,
     Spot,
-    heard_message,
+    incoming_from_message,
     message_key,
     moment_of,
     position_of,
@@ -91,7 +91,7 @@ class AgentEvents:
             self._aside(self._home.show(spot, client))
         if event.get("tab") != "messages" or "context" not in event:
             return None  # an app that is no agent has no conversations to begin
-        spoken = Spoken(origin.team, channel, user)
+        spoken = DirectConversation(origin.team, channel, user)
         beside = channel_looked_at(event["context"], origin.team)
         name = (origin.team, channel, "tab", str(event.get("event_ts")))
         return await self._once(name, (origin.team, channel), self._opening(spoken, beside, client))
@@ -104,7 +104,7 @@ class AgentEvents:
         channel, user = event.get("channel"), event.get("user")
         if not channel or not user:
             return  # the next message tells it again
-        spoken = Spoken(origin.team, str(channel), str(user))
+        spoken = DirectConversation(origin.team, str(channel), str(user))
         beside = channel_looked_at(event.get("context"), origin.team)
         await self._assistant.note(spoken, beside)
         self._aside(self._assistant.suggest(client, spoken, beside))
@@ -119,7 +119,7 @@ class AgentEvents:
             self._aside(self._stop(spot, str(thread)))
 
     def _opening(
-        self, spoken: Spoken, beside: str | None, client: AsyncWebClient
+        self, spoken: DirectConversation, beside: str | None, client: AsyncWebClient
     ) -> Callable[[], Awaitable[None]]:
         async def begin(*, is_new: bool) -> None:
             if is_new:
@@ -156,7 +156,7 @@ class Events:
         questions: Questions,
         assistant: Assistant,
         home: Home,
-        departures: Uninstalls,
+        uninstalls: Uninstalls,
         stop: Stop,
     ) -> None:
         """Put the parts together; `stop` does what Slack's own stop button says."""
@@ -166,7 +166,7 @@ class Events:
         self._questions = questions
         self._assistant = assistant
         self._home = home
-        self._departures = departures
+        self._uninstalls = uninstalls
         self._stop = stop
         self._side = set[asyncio.Task[None]]()
         self._under_way = dict[Hashable, Accepting]()
@@ -240,12 +240,12 @@ class Events:
     async def _incoming(self, event: Json, origin: Origin) -> IncomingMessage | None:
         """Return what a message says; a direct one next to the channel that its user looks at."""
         if not str(event["channel"]).startswith("D"):
-            return heard_message(event, origin)
+            return incoming_from_message(event, origin)
         beside = await self._assistant.beside(event, origin.team)
-        incoming = heard_message(event, origin, beside=beside)
+        incoming = incoming_from_message(event, origin, beside=beside)
         if incoming is None or beside is None:
             return incoming
-        spoken = Spoken(origin.team, incoming.channel, incoming.user)
+        spoken = DirectConversation(origin.team, incoming.channel, incoming.user)
         title = await self._assistant.course_looked_at(spoken, beside)
         return (
             replace(incoming, address={**incoming.address, LOOKED_AT: title}) if title else incoming
@@ -269,7 +269,7 @@ class Events:
             return None
         again = incoming.as_edit(str(edited_at), position_of(str(edited_at)))
         previous: Json = event.get("previous_message") or {}
-        if previous and (asked := heard_message({**previous, "channel": channel}, origin)):
+        if previous and (asked := incoming_from_message({**previous, "channel": channel}, origin)):
             # A session is named anew only while it has the title that this question gave it.
             titled = digest(title_of(asked.text))
             again = replace(again, address={**again.address, TITLED: titled})
@@ -371,7 +371,7 @@ class Events:
         team, enterprise = body.get("team_id"), body.get("enterprise_id")
 
         async def forget() -> None:
-            await self._departures.take(team, enterprise)
+            await self._uninstalls.take(team, enterprise)
 
         return await self._once(body["event_id"], (team, enterprise), forget)
 

@@ -119,7 +119,7 @@ class Spot:
         }
 
 
-def heard_message(
+def incoming_from_message(
     event: FrozenJson, origin: Origin, *, beside: str | None = None
 ) -> IncomingMessage | None:
     """Return what a message says; None for what cannot be a question.
@@ -175,7 +175,7 @@ def is_spoken(message: FrozenJson) -> bool:
     return is_persons and not _is_from_app(message)
 
 
-def heard_command(
+def incoming_from_command(
     spot: Spot,
     key: str,
     text: str,
@@ -236,7 +236,9 @@ def heard_press(
     """
     ts = pressed_at(body)
     key, response = trigger_key(body["trigger_id"]), response_of(body, moment_of(ts))
-    incoming = heard_command(spot, key, text, quote=quote, private=private, response=response)
+    incoming = incoming_from_command(
+        spot, key, text, quote=quote, private=private, response=response
+    )
     return replace(incoming, position=position_of(ts), sent_at=moment_of(ts))
 
 

@@ -95,13 +95,13 @@ def _button(button: Button, name: UUID) -> Json:
 
 
 async def answer_command(
-    unhurried: BackgroundWork,
+    background: BackgroundWork,
     answering: Coroutine[Any, Any, Json],
     ack: AsyncAck,
     respond: AsyncRespond,
 ) -> None:
     """Answer a command with its acknowledgement, or afterwards when that would be too late."""
-    message = await unhurried.in_time(answering, partial(respond_with, respond))
+    message = await background.in_time(answering, partial(respond_with, respond))
     await (ack(message) if message is not None else ack())
 
 

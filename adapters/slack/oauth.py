@@ -146,20 +146,20 @@ class Greeter:
     """Greets in the installer's language, and tries again for some minutes after a failure."""
 
     def __init__(
-        self, greeting: Greeting, clients: InstalledClients, unhurried: BackgroundWork
+        self, greeting: Greeting, clients: InstalledClients, background: BackgroundWork
     ) -> None:
         """Prepare to greet.
 
         Args:
-            unhurried: Keeps further tries, for which no browser waits.
+            background: Keeps further tries, for which no browser waits.
         """
         self._greeting = greeting
         self._clients = clients
-        self._unhurried = unhurried
+        self._background = background
 
     async def greet(self, token: str, workspace: str, user: str) -> None:
         """Send the greeting of a workspace to one of its people; slow tries go on by themselves."""
-        await self._unhurried.in_time(self._until_greeted(token, workspace, user))
+        await self._background.in_time(self._until_greeted(token, workspace, user))
 
     async def _until_greeted(self, token: str, workspace: str, user: str) -> None:
         client = self._clients.with_token(token)

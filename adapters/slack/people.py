@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.chat.whereabouts import Presence
+from adapters.chat.places import Presence
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction, team_of
 from adapters.slack.installations import Clients, Installations
 from adapters.slack.refusals import CHANNEL_IS_CLOSED

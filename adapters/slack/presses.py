@@ -21,10 +21,10 @@ from adapters.actions.use import (
     Declined,
     Evidence,
     Form,
+    Notice,
     QuestionTaken,
     Result,
     Terms,
-    Told,
     Use,
 )
 from adapters.chat.acceptor import BackgroundWork
@@ -34,7 +34,7 @@ from adapters.slack import outbound
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
-    heard_command,
+    incoming_from_command,
     moment_of,
     position_of,
     pressed_at,
@@ -136,7 +136,7 @@ class SlackUse(Use):
         private: bool = False,
     ) -> IncomingMessage:
         """Return what is asked by it, with what finds out who asks."""
-        incoming = heard_command(
+        incoming = incoming_from_command(
             self.spot,
             self._key or trigger_key(self._body["trigger_id"]),
             question,
@@ -229,7 +229,7 @@ class SlackUse(Use):
     async def message_of(self, result: Result) -> Json | None:
         """Return the message that shows a result; a modal is shown by itself, and needs none."""
         match result:
-            case Told():
+            case Notice():
                 return await self._told(result)
             case Evidence(response):
                 return await self._passages(evidence(response))
@@ -247,7 +247,7 @@ class SlackUse(Use):
         is_shown = await self.open_view(shown_modal(i18n.text("button-evidence"), passages))
         return None if is_shown else told(i18n.text("slack-too-late"))
 
-    async def _told(self, said: Told) -> Json:
+    async def _told(self, said: Notice) -> Json:
         markdown = said.markdown
         if said.file is not None:
             assert self._client is not None, "a command or a press comes with one"
@@ -276,12 +276,12 @@ class SlackClicks:
         self,
         presses: Presses,
         around: UseContext,
-        unhurried: BackgroundWork,
+        background: BackgroundWork,
         places: InboxPlaces,
     ) -> None:
         self.presses = presses
         self.around = around
-        self._unhurried = unhurried
+        self._background = background
         self._places = places
 
     def command(self, body: Json, client: AsyncWebClient) -> SlackUse:
@@ -301,7 +301,7 @@ class SlackClicks:
         elif (pressed := outbound.pressed(action)) is not None:
             doing = partial(self.presses.press, *pressed)
         if doing is not None:
-            await self._unhurried.in_time(self._answer(doing, body, respond, client))
+            await self._background.in_time(self._answer(doing, body, respond, client))
         await ack()
 
     async def verify(
@@ -313,7 +313,7 @@ class SlackClicks:
             shown = message_id(use.here.place, str(body["message"]["ts"]))
             return await self.presses.verify_message(shown, use)
 
-        await self._unhurried.in_time(self._answer(verify, body, respond, client))
+        await self._background.in_time(self._answer(verify, body, respond, client))
         await ack()
 
     async def submitted(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
@@ -326,7 +326,7 @@ class SlackClicks:
         async def late(sentence: str) -> None:
             await update_modal(client, view["id"], sentence_modal(title, sentence))
 
-        sentence = await self._unhurried.in_time(self._submitted(form, kept, body), late)
+        sentence = await self._background.in_time(self._submitted(form, kept, body), late)
         asks = form[0] is Button.NOT_MEANT
         waiting = i18n.text("asking-slow") if asks else i18n.text("slack-keeping-reason")
         await ack(response_action="update", view=sentence_modal(title, sentence or waiting))
@@ -358,7 +358,7 @@ class SlackClicks:
             response=Response(kept["url"], datetime.fromisoformat(until)) if until else None,
         )
         match await self.presses.submit(*form, typed_in(view), use):
-            case Told(markdown):
+            case Notice(markdown):
                 return markdown
             case QuestionTaken(received):
                 return received.arrival.refusal or i18n.text("not-meant-asked")
@@ -384,5 +384,5 @@ class SlackClicks:
             return
         if body.get("response_url"):
             await answer_press(client, respond, spot, message)
-        elif isinstance(result, Told) and not result.in_place:  # the Home tab shows the rest
+        elif isinstance(result, Notice) and not result.in_place:  # the Home tab shows the rest
             await use.open_view(sentence_modal(i18n.text("queue-form-title"), result.markdown))

@@ -23,7 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.chat.acceptor import Unreadable
 from adapters.chat.base import clean_text, mapping
-from adapters.slack.client import patiently
+from adapters.slack.client import retry_forever
 from adapters.slack.inbound import id_of, kind_of, readable_body
 from adapters.slack.modals import respond_with, told
 from adapters.slack.refusals import refused
@@ -190,7 +190,7 @@ class Sockets:
         Raises:
             ConfigurationError: when Slack refuses the app token.
         """
-        url = await patiently(partial(socket_address, self._app_token, self._client))
+        url = await retry_forever(partial(socket_address, self._app_token, self._client))
         if self._ended.is_set():
             return
         self._socket = socket = _Socket(

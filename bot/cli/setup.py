@@ -44,7 +44,7 @@ from bot.wiring import demo_folder, handbook_folder, ingest_demo, make_data_dir,
 from core.domain import EXTRACTIVE, CourseId, course_id_like
 from core.domain.errors import BotError, ConfigurationError
 from core.domain.i18n import use_terms
-from core.providers.manner import SettingNames
+from core.providers.capabilities import SettingNames
 from core.providers.services import OLLAMA
 from core.storage.database import create_engine, dispose
 from core.storage.installations import KeyIds

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from core.domain.sentences import count_tokens, reckon_tokens
 from core.providers.base import ChatEnd, ChatMessage, ChatRequest, Finish, ToolCall
-from core.providers.manner import Manner
+from core.providers.capabilities import Capabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,9 @@ class Wire(Protocol):
         """Whether the service may tell how likely its words were."""
         return False
 
-    def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
+    def deltas(
+        self, request: ChatRequest, capabilities: Capabilities
+    ) -> AsyncGenerator[Delta, None]:
         """Yield the pieces of one reply; closing it closes the connection."""
         ...
 

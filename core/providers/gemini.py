@@ -11,16 +11,16 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from core.providers.base import ChatMessage, ChatRequest, Finish, OutputForm, Role, ToolCall
-from core.providers.collected import Delta, Wire, true_count, true_odds
-from core.providers.manner import (
+from core.providers.capabilities import (
     TRANSIENT,
-    Manner,
+    Capabilities,
     ProviderFailure,
     SettingNames,
     name_in,
     seconds_to_wait,
     transport_errors,
 )
+from core.providers.collected import Delta, Wire, true_count, true_odds
 from core.providers.services import ServiceClient
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ _ROLES: dict[Role, str] = {"user": "user", "assistant": "model"}
 
 
 def config_of(
-    request: ChatRequest, manner: Manner, thinking_level: ThinkingLevel | None
+    request: ChatRequest, capabilities: Capabilities, thinking_level: ThinkingLevel | None
 ) -> "GenerateContentConfigDict":
     """Return all but model and messages."""
     from google.genai.types import ThinkingLevel as Level
@@ -267,9 +267,9 @@ def config_of(
         config["thinking_config"] = {"thinking_level": Level(thinking_level.upper())}
     if request.tools:
         config["tools"] = [{"function_declarations": _declarations(request)}]
-    if request.schema is not None and manner.form is not OutputForm.LINES:
+    if request.schema is not None and capabilities.form is not OutputForm.LINES:
         config["response_mime_type"] = "application/json"
-        if manner.form is OutputForm.SCHEMA:
+        if capabilities.form is OutputForm.SCHEMA:
             config["response_json_schema"] = dict(request.schema.json)
     if request.top_logprobs:
         config["response_logprobs"] = True
@@ -333,12 +333,14 @@ class GeminiWire(Wire):
         """The model, as it is named to the service."""
         return self._model
 
-    async def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
+    async def deltas(
+        self, request: ChatRequest, capabilities: Capabilities
+    ) -> AsyncGenerator[Delta, None]:
         """Yield the pieces of one reply; closing it closes the connection."""
         asked: dict[str, Any] = {
             "model": self._model,
             "contents": contents_of(request),
-            "config": config_of(request, manner, self._thinking_level),
+            "config": config_of(request, capabilities, self._thinking_level),
         }
         said = _Said()
         with gemini_errors(self._model, self._client.names):

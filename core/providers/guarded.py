@@ -23,8 +23,14 @@ from core.providers.base import (
     TimeLimit,
     ignore,
 )
+from core.providers.capabilities import (
+    Capabilities,
+    LearnedCapabilities,
+    OnlyThoughts,
+    ProviderFailure,
+    TooMuch,
+)
 from core.providers.collected import Collected, Wire, reckoned
-from core.providers.manner import LearnedManner, Manner, OnlyThoughts, ProviderFailure, TooMuch
 from core.providers.pacing import CircuitBreaker, RetryPolicy, Timeouts, paced, with_retries
 from core.providers.reply_text import ReplyReader
 
@@ -64,7 +70,7 @@ class GuardedModel:
         timeouts: Timeouts = _TIMEOUTS,
         patience: RetryPolicy = _AGAIN,
         concurrency: int | None = None,
-        manner: Manner | None = None,
+        capabilities: Capabilities | None = None,
         measured_at_start: bool = False,
         thinks_unopened: bool | None = None,
         new_breaker: Callable[[str], CircuitBreaker] = CircuitBreaker,
@@ -92,7 +98,7 @@ class GuardedModel:
         self._timeouts = timeouts
         self._patience = patience
         self._turns = asyncio.Semaphore(concurrency or _MANY)
-        self._manner = LearnedManner(manner or Manner())
+        self._capabilities = LearnedCapabilities(capabilities or Capabilities())
         self._measured_at_start = measured_at_start
         self._measuring: asyncio.Task[None] | None = None
         self._speedometer = Speedometer()
@@ -126,7 +132,7 @@ class GuardedModel:
 
     def form(self) -> OutputForm:
         """Return the form that the service has not refused so far."""
-        return self._manner.now.form
+        return self._capabilities.now.form
 
     async def reply(
         self,
@@ -161,7 +167,7 @@ class GuardedModel:
         """Take note where a service takes a form and ignores it."""
         end = collected.end(self.name, request)
         if request.schema is not None and end.finish is Finish.STOP:
-            self._manner.note_reply(has_form="{" in end.message.text)
+            self._capabilities.note_reply(has_form="{" in end.message.text)
 
     async def check(self) -> None:
         """Make sure, by the smallest of calls, that the key and the model are accepted.
@@ -298,9 +304,11 @@ class GuardedModel:
             raise ProviderFailure(f"{self.name} failed too often and is left alone for a while")
         is_down = False
 
-        async def begin(manner: Manner) -> tuple[str, AsyncGenerator[str, None]]:
+        async def begin(capabilities: Capabilities) -> tuple[str, AsyncGenerator[str, None]]:
             nonlocal is_down
-            texts = self._attempt(manner.request(request), manner, deadline, collected, timeouts)
+            texts = self._attempt(
+                capabilities.request(request), capabilities, deadline, collected, timeouts
+            )
             try:
                 return await anext(texts, ""), texts
             except ProviderFailure as failure:
@@ -322,31 +330,31 @@ class GuardedModel:
 
     async def _begin(
         self,
-        begin: Callable[[Manner], Awaitable[tuple[str, AsyncGenerator[str, None]]]],
+        begin: Callable[[Capabilities], Awaitable[tuple[str, AsyncGenerator[str, None]]]],
         request: ChatRequest,
         deadline: TimeLimit,
     ) -> tuple[str, AsyncGenerator[str, None]]:
         """Return a reply that has begun, in the first manner that the service takes."""
-        manner, patience = self._manner.now, self._patience if request.retry else _ONCE
-        tried = {manner}
+        capabilities, patience = self._capabilities.now, self._patience if request.retry else _ONCE
+        tried = {capabilities}
         while True:
             try:
-                begun = await with_retries(partial(begin, manner), patience, deadline.moment)
+                begun = await with_retries(partial(begin, capabilities), patience, deadline.moment)
             except ProviderFailure as failure:
-                lesser = manner.after(failure, request)
+                lesser = capabilities.after(failure, request)
                 if lesser is None or lesser in tried:
                     raise
                 tried.add(lesser)
                 logger.info("%s; it is asked in another way", failure)
-                manner = lesser
+                capabilities = lesser
                 continue
-            self._manner.learn(manner)  # what was refused is not asked for again
+            self._capabilities.learn(capabilities)  # what was refused is not asked for again
             return begun
 
     async def _attempt(
         self,
         request: ChatRequest,
-        manner: Manner,
+        capabilities: Capabilities,
         deadline: TimeLimit,
         collected: Collected,
         timeouts: Timeouts,
@@ -356,14 +364,14 @@ class GuardedModel:
         reader = ReplyReader(
             _asked(request),
             request.schema,
-            in_json=request.schema is not None and manner.form is not OutputForm.LINES,
+            in_json=request.schema is not None and capabilities.form is not OutputForm.LINES,
             thinks_unopened=self._thinks_unopened,
         )
         tokens, streams = reckoned(request), request.stream
         watch = _Watch()
         try:
             async with (
-                aclosing(self._wire.deltas(request, manner)) as deltas,
+                aclosing(self._wire.deltas(request, capabilities)) as deltas,
                 aclosing(
                     paced(
                         deltas,

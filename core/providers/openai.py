@@ -10,16 +10,16 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from core.providers.base import ChatMessage, ChatRequest, Finish, OutputForm, ToolCall
-from core.providers.collected import Delta, true_count, true_odds
-from core.providers.manner import (
+from core.providers.capabilities import (
     TRANSIENT,
-    Manner,
+    Capabilities,
     ProviderFailure,
     SettingNames,
     name_in,
     seconds_to_wait,
     transport_errors,
 )
+from core.providers.collected import Delta, true_count, true_odds
 from core.providers.services import ServiceClient
 
 if TYPE_CHECKING:
@@ -358,14 +358,14 @@ async def _get(
     return {}
 
 
-def body_of(request: ChatRequest, manner: Manner) -> dict[str, Any]:
+def body_of(request: ChatRequest, capabilities: Capabilities) -> dict[str, Any]:
     """Return the fields of a request, without the model."""
     body: dict[str, Any] = {
         "messages": list(_messages(request)),
-        manner.max_tokens: request.max_tokens,
+        capabilities.max_tokens: request.max_tokens,
         "stream": request.stream,
     }
-    if request.stream and manner.usage_in_streams:
+    if request.stream and capabilities.usage_in_streams:
         body["stream_options"] = {"include_usage": True}
     if request.temperature is not None:
         body["temperature"] = request.temperature
@@ -383,9 +383,9 @@ def body_of(request: ChatRequest, manner: Manner) -> dict[str, Any]:
         ]
     if request.top_logprobs:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
-    if request.schema is not None and manner.form is OutputForm.JSON:
+    if request.schema is not None and capabilities.form is OutputForm.JSON:
         body["response_format"] = {"type": "json_object"}
-    elif request.schema is not None and manner.form is OutputForm.SCHEMA:
+    elif request.schema is not None and capabilities.form is OutputForm.SCHEMA:
         schema = {"name": request.schema.name, "schema": dict(request.schema.json), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return body
@@ -464,10 +464,12 @@ class OpenAIWire:
         """Whether the service keeps what a model thinks out of its text; OpenAI's own does."""
         return self._client.is_own
 
-    async def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
+    async def deltas(
+        self, request: ChatRequest, capabilities: Capabilities
+    ) -> AsyncGenerator[Delta, None]:
         """Yield the pieces of one reply; closing it closes the connection."""
         sdk = await self._client.sdk()
-        body = {"model": self._model, **body_of(request, manner), **self._more}
+        body = {"model": self._model, **body_of(request, capabilities), **self._more}
         said = _Said(self._model)
         with openai_errors(self._client, self._model):
             reply: Any = await sdk.chat.completions.create(**body)

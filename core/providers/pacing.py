@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
 from core.providers.base import Deadline, Speed, TimeLimit
+from core.providers.capabilities import ProviderFailure
 from core.providers.collected import Delta
-from core.providers.manner import ProviderFailure
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from core.domain.errors import ConfigurationError
 from core.domain.telemetry import is_nearby
-from core.providers.manner import SettingNames
+from core.providers.capabilities import SettingNames
 
 if TYPE_CHECKING:
     from core.providers.collected import Wire

@@ -61,7 +61,7 @@ class Retriever:
         self._encoder_for = encoder_for
         self._is_word = is_word
         self._scale_of = scale_of
-        self._shelves: Recent[OpenEdition] = Recent(_EDITIONS_IN_MEMORY)
+        self._open_editions: Recent[OpenEdition] = Recent(_EDITIONS_IN_MEMORY)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
 
@@ -167,7 +167,7 @@ class Retriever:
             raise ConfigurationError(
                 f"The course {course_id} has no text yet: run 'glossator ingest' first."
             )
-        if (known := self._shelves.get(edition.generation)) is not None:
+        if (known := self._open_editions.get(edition.generation)) is not None:
             return self._scaled(known)
         course = await catalogue.course(course_id)
         terms = await catalogue.term_statistics(edition.generation)
@@ -187,7 +187,7 @@ class Retriever:
             words_from_bytes(words),
             self._is_word,
         )
-        return self._scaled(self._shelves.add(edition.generation, opened))
+        return self._scaled(self._open_editions.add(edition.generation, opened))
 
     def _scaled(self, opened: OpenEdition) -> OpenEdition:
         """Return the edition with the scale that was fitted for it, if any was by now."""

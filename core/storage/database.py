@@ -399,11 +399,11 @@ def _configure(
     for pragma in pragmas:
         # Without room it was opened as it is, and cannot be turned to anything.
         if needs_room or "journal_mode" not in pragma:
-            _execute_patiently(cursor, pragma)
+            _execute_when_free(cursor, pragma)
     cursor.close()
 
 
-def _execute_patiently(cursor: Any, pragma: str) -> None:
+def _execute_when_free(cursor: Any, pragma: str) -> None:
     """Execute a pragma; a fresh file that others turn to WAL is locked for a moment.
 
     SQLite reports that lock at once, whatever the busy timeout says.

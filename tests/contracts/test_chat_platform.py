@@ -86,7 +86,7 @@ async def on_slack(stack: AsyncExitStack, patch: pytest.MonkeyPatch) -> Station:
         workspaces=slack_jobs.workspaces_of(server),
         events=UNUSED,
         intake=UNUSED,
-        unhurried=UNUSED,
+        background=UNUSED,
         transports=(),
         one=None,
         tenants=UNUSED,

@@ -195,7 +195,9 @@ async def test_processes_that_start_together_wait_for_one_anothers_refusals(wind
     async with SlackServer(Limits.relaxed()) as server:
         token, app_token = server.world.installation.token, server.world.app.app_token
         one, other = (
-            SlackClient(server.api_url, token, closed=ClosedMethods(closed), is_patient=True)
+            SlackClient(
+                server.api_url, token, closed=ClosedMethods(closed), waits_when_limited=True
+            )
             for closed in windows
         )
         for method in ("auth.test", "apps.connections.open"):

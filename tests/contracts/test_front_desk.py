@@ -15,8 +15,8 @@ from adapters.chat.attention import ASKED, Attention, Decision
 from adapters.chat.course_directory import CourseDirectory, ListedCourse
 from adapters.chat.front_desk import FrontDesk, Received
 from adapters.chat.incoming_message import IncomingMessage, PlatformClock
+from adapters.chat.places import PlaceResolver, StaffStanding
 from adapters.chat.speaking import Band, ChatLine, Intent
-from adapters.chat.whereabouts import StaffStanding, Whereabouts
 from bot.keys import Pseudonyms
 from core.domain import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, i18n, now, session_id_for
 from core.domain.errors import DeliveryError
@@ -115,15 +115,15 @@ class Reception:
             with_courses=self.directory.tenants_with_courses,
             membership=Membership(is_member),
         )
-        whereabouts = Whereabouts(self.rules, self.directory, self.readers, file)
-        self.standing = StaffStanding(whereabouts, Roster(self.staff, staff or {}))
+        place_resolver = PlaceResolver(self.rules, self.directory, self.readers, file)
+        self.standing = StaffStanding(place_resolver, Roster(self.staff, staff or {}))
         self.desk = FrontDesk(
             inbox=self.inbox,
             rules=self.rules,
             conversations=self.conversations,
             sessions=self.sessions,
             pseudonyms=Pseudonyms(b"key"),
-            whereabouts=whereabouts,
+            place_resolver=place_resolver,
             standing=self.standing,
             attention=Attention(
                 inbox=self.inbox,

@@ -79,11 +79,11 @@ class LineChat(TextPlatform):
             name = (await reader.readline()).decode(errors="replace").strip() or "somebody"
             self._people[writer] = name
             async for line in reader:
-                await self._said_by(name, line.decode(errors="replace").strip())
+                await self._run_program(name, line.decode(errors="replace").strip())
         self._people.pop(writer, None)
         writer.close()
 
-    async def _said_by(self, name: str, line: str) -> None:
+    async def _run_program(self, name: str, line: str) -> None:
         """Have a line taken in; it is in the inbox before the next one is read."""
         self._said += 1
         incoming = IncomingMessage(

@@ -11,8 +11,8 @@ import pytest
 
 from core.answering.grounding.judge import Judge, JudgedClaim, Setting
 from core.providers.base import ChatMessage, ChatRequest, Deadline, Finish, OutputForm, Schema, Tool
+from core.providers.capabilities import ProviderFailure
 from core.providers.guarded import GuardedModel
-from core.providers.manner import ProviderFailure
 from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import Timeouts
 from tests.model.serving import CONTEXT, served

@@ -41,7 +41,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer from the course that a channel is bound to, whoever may read it",
-        "adapters/chat/whereabouts.py",
+        "adapters/chat/places.py",
         "        if mark is not None:\n            return mark.course.course_id\n",
         "        if here.rules.course_id:\n            return here.rules.course_id\n",
         "a binding opens no course",
@@ -458,16 +458,16 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "list the courses to everybody where none is set",
-        "adapters/chat/whereabouts.py",
+        "adapters/chat/places.py",
         "            if not await is_staff():\n"
-        '                return Meant(refusal=text("course-unset-tell"))\n',
+        '                return CourseChoice(refusal=text("course-unset-tell"))\n',
         "",
         "a channel without a course lists courses to staff alone",
         (f"{DESK}::test_an_unbound_channel_is_told_how_to_bind_it",),
     ),
     Mutant(
         "ask any course where the channel's is gone",
-        "adapters/chat/whereabouts.py",
+        "adapters/chat/places.py",
         "            return None  # staff have to choose again",
         "            pass  # staff have to choose again",
         "no course stands in for another",

@@ -22,7 +22,7 @@ def listener() -> Events:
         questions=NOTHING,
         assistant=NOTHING,
         home=NOTHING,
-        departures=NOTHING,
+        uninstalls=NOTHING,
         stop=NOTHING,
     )
 

@@ -124,7 +124,7 @@ def _marked(diagnosis: Finished, mark: str) -> list[str]:
     return sorted(text for marked, _, text in lines if marked == mark)
 
 
-def _said_by(on: OnDiscord, name: str, asked: Question) -> discord.Message:
+def _run_program(on: OnDiscord, name: str, asked: Question) -> discord.Message:
     """Return the question that a person asked before the upgrade."""
     person = on.person(name)
     [said] = [
@@ -188,7 +188,7 @@ async def test_who_was_forgotten_stays_forgotten(upgraded: Upgraded) -> None:
 async def test_questions_that_waited_are_answered(upgraded: Upgraded) -> None:
     on = upgraded.on_discord
     for asked in (courses.CLOCKWORK, courses.BELL):
-        answer = await on.trial.answer_to(_said_by(on, "dan", asked))
+        answer = await on.trial.answer_to(_run_program(on, "dan", asked))
         assert asked.fact in answer.text
     slack_question = _said_on_slack_by(upgraded.on_slack, "emma", courses.EELS)
     await upgraded.on_slack.answer_to(slack_question, courses.EELS)
@@ -273,7 +273,7 @@ async def test_a_channel_that_was_switched_off_stays_silent(upgraded: Upgraded, 
 async def test_a_thread_goes_on_with_its_old_turns(upgraded: Upgraded) -> None:
     on, there = upgraded.on_discord, upgraded.on_slack
     before = [courses.WICK.text, courses.BELL.text, courses.BOAT.text]
-    thread = _said_by(on, "ben", courses.BOAT).channel
+    thread = _run_program(on, "ben", courses.BOAT).channel
     await on.go_on("ann", thread, courses.CLOCKWORK)
     reply = _said_on_slack_by(there, "ben", courses.BOAT)
     await there.go_on("ann", reply, courses.CLOCKWORK)
@@ -292,7 +292,7 @@ async def test_the_buttons_of_old_answers_work(upgraded: Upgraded) -> None:
     votes = "SELECT helpful, reason FROM votes ORDER BY voted_at"
     before = upgraded.rows(votes)
     assert sorted(before, key=str) == [(0, "It does not say of which year."), (1, None), (1, None)]
-    old = await on.trial.answer_to(_said_by(on, "ben", courses.BOAT))
+    old = await on.trial.answer_to(_run_program(on, "ben", courses.BOAT))
     click = await on.vote("ben", old, "Helpful")
     assert click.original is not None
     assert "noted as helpful" in click.original.text

@@ -15,10 +15,10 @@ from core.providers.base import (
     TimeLimit,
     Tool,
 )
+from core.providers.capabilities import SettingNames
 from core.providers.collected import Wire
 from core.providers.gemini import GeminiClient, GeminiWire
 from core.providers.guarded import GuardedModel
-from core.providers.manner import SettingNames
 from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import RetryPolicy, Timeouts
 from tests.wire import gemini_faults

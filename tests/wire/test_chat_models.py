@@ -11,7 +11,7 @@ import pytest
 
 from core.domain.errors import ConfigurationError, GenerationError
 from core.providers.base import ChatMessage, Deadline, Finish, OutputForm, ToolResult
-from core.providers.manner import ProviderFailure
+from core.providers.capabilities import ProviderFailure
 from tests.wire.chat_stations import (
     PATIENT,
     QUESTION,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from core.providers.base import ChatEnd, Deadline
+from core.providers.capabilities import ProviderFailure
 from core.providers.guarded import GuardedModel
-from core.providers.manner import ProviderFailure
 from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import RetryPolicy, Timeouts
 from tests.wire.chat_stations import NAMES, PATIENT, SEARCH, Heard, asking, hear

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.providers.base import Deadline, Finish, OutputForm
-from core.providers.manner import ProviderFailure
+from core.providers.capabilities import ProviderFailure
 from tests.wire import openai_faults as faults
 from tests.wire.chat_stations import (
     QUESTION,

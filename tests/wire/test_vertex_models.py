@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from core.domain.errors import ConfigurationError
 from core.providers.base import Finish
+from core.providers.capabilities import ProviderFailure, SettingNames
 from core.providers.gemini import GeminiClient, GeminiWire
-from core.providers.manner import ProviderFailure, SettingNames
 from tests.wire.chat_stations import SAID, chat_model, hear
 from tests.wire.gemini_exchange import event
 

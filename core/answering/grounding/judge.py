@@ -26,7 +26,7 @@ from core.providers.base import (
     Schema,
     ignore,
 )
-from core.providers.manner import ProviderFailure
+from core.providers.capabilities import ProviderFailure
 
 logger = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from core.domain.errors import GenerationError, TokenLimitReached
 from core.domain.sentences import reckon_tokens
 from core.domain.telemetry import Pauses
 from core.providers.base import ChatEnd, ChatMessage, ChatModel, ChatRequest, Finish, ToolResult
-from core.providers.manner import ProviderFailure
+from core.providers.capabilities import ProviderFailure
 
 _MOST_PARTS = 200
 """Sentences of an answer; five are usual, and each is checked by itself."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.domain.errors import ProgramMissing, UnsupportedDocument
 from core.ingestion.formats.registry import FORMATS, OLDEST_PANDOC
-from core.ingestion.sources.git_program import ProgramOutput, limited, said_by
+from core.ingestion.sources.git_program import ProgramOutput, limited, run_program
 from core.ingestion.system_packages import how_to_install_pandoc
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Pandoc:
         """
         command = [self.path, "--sandbox", "--verbose", "-f", name, "-t", "json"]
         whole = memoryview(text)
-        said = await said_by(
+        said = await run_program(
             _held([*command, "+RTS", f"-M{_HEAP_MEGABYTES}M", "-RTS"], seconds),
             (whole[start : start + (1 << 18)] for start in range(0, len(whole), 1 << 18)),
             seconds=_BUSY * seconds,
@@ -92,7 +92,7 @@ async def find_pandoc() -> Pandoc | None:
 
 
 async def _said_of_itself(path: str, asked: str) -> ProgramOutput:
-    return await said_by(
+    return await run_program(
         _held([path, asked], _SECONDS_TO_SAY),
         (),
         seconds=_SECONDS_TO_SAY,

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from core.ingestion.sandbox.kernel import of_program
-from core.ingestion.sources.git_program import limited, said_by
+from core.ingestion.sources.git_program import limited, run_program
 from core.ingestion.system_packages import how_to_install_tesseract
 
 MOST_PIXELS = 12_000_000
@@ -72,7 +72,7 @@ class Tesseract:
         use 1 GiB of memory and 60 s of processor time, and write no file.
         """
         command = (self.path, "stdin", "stdout", "-l", language, "--dpi", str(picture.dpi))
-        code, said = await _said_by(
+        code, said = await _run_program(
             _held([*command, "-c", "tessedit_create_hocr=1"]),
             (b"P5 %d %d 255\n" % (picture.width, picture.height), picture.pixels),
             _SECONDS,
@@ -85,8 +85,8 @@ async def find_tesseract() -> Tesseract | None:
     path = shutil.which("tesseract")
     if path is None:
         return None
-    _, named = await _said_by(_held([path, "--version"]), (), _SECONDS_TO_SAY)
-    code, listed = await _said_by(_held([path, "--list-langs"]), (), _SECONDS_TO_SAY)
+    _, named = await _run_program(_held([path, "--version"]), (), _SECONDS_TO_SAY)
+    code, listed = await _run_program(_held([path, "--list-langs"]), (), _SECONDS_TO_SAY)
     version = re.search(r"tesseract v?(\d[\w.-]*)", named.decode(errors="replace"))
     if version is None or code != 0:
         return None
@@ -94,14 +94,14 @@ async def find_tesseract() -> Tesseract | None:
     return Tesseract(path, version[1], tuple(filter(_LANGUAGE.fullmatch, lines)))
 
 
-async def _said_by(
+async def _run_program(
     command: Sequence[str], given: Sequence[bytes], seconds: float
 ) -> tuple[int, bytes]:
     """Return the exit code and the output of a program, of which too much is cut off.
 
     The code is -1 where it cannot be started, takes too long or says too much.
     """
-    said = await said_by(
+    said = await run_program(
         command, given, seconds=seconds, most_bytes=_MOST_BYTES, environment=_environment()
     )
     return (-1 if said.code is None else said.code), said.output

@@ -58,7 +58,7 @@ class ProgramOutput:
     """Whether the output is all that it said; else it said too much, and was ended."""
 
 
-async def said_by(
+async def run_program(
     command: Sequence[str],
     given: Iterable[bytes | memoryview],
     *,

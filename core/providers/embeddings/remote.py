@@ -12,9 +12,9 @@ import numpy as np
 
 from core.domain.errors import EmbeddingError
 from core.domain.sentences import count_tokens
+from core.providers.capabilities import ProviderFailure, SettingNames
 from core.providers.embeddings.base import Vectors
 from core.providers.gemini import NAMES, GeminiClient, gemini_errors
-from core.providers.manner import ProviderFailure, SettingNames
 from core.providers.openai import OpenAIClient, openai_errors
 from core.providers.pacing import RetryPolicy, with_retries
 

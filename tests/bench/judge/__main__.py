@@ -17,8 +17,8 @@ from pathlib import Path
 
 from core.answering.grounding.certain import Support, certain_flaw, is_copied
 from core.answering.grounding.judge import MARK, Judge, Setting, fitted_mark
+from core.providers.capabilities import SettingNames
 from core.providers.guarded import GuardedModel
-from core.providers.manner import SettingNames
 from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import Timeouts
 from tests.bench.judge.claims import OWN, LabelledClaim, digest, read_claims

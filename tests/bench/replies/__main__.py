@@ -20,8 +20,8 @@ from pathlib import Path
 
 from core.answering.grounding.judge import MARK
 from core.answering.writers.base import ClaimKind
+from core.providers.capabilities import SettingNames
 from core.providers.guarded import GuardedModel
-from core.providers.manner import SettingNames
 from core.providers.openai import OpenAIClient, OpenAIWire
 from core.providers.pacing import Timeouts
 from tests.bench.asked import arguments, corpora_of

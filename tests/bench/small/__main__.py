@@ -25,7 +25,7 @@ SPLITS = ("fit", "untouched")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notice:
     """A question with its answer."""
 
     split: str
@@ -60,7 +60,7 @@ class Told:
         return bool(self.holds) and not self.is_refused and all(found)
 
 
-async def told(data: Path) -> AsyncIterator[Told]:
+async def told(data: Path) -> AsyncIterator[Notice]:
     """Yield all answers, in the order of the questions."""
     rows = [json.loads(one) for one in QUESTIONS.read_text("utf-8").splitlines()]
     async with opened(data) as services:
@@ -73,10 +73,10 @@ async def told(data: Path) -> AsyncIterator[Told]:
                 course_id=row["course"], query_text=row["question"], user_id="bench"
             )
             _, response = await agent.rehearse(asked, [])
-            yield Told(row["split"], row["question"], row["holds"], response)
+            yield Notice(row["split"], row["question"], row["holds"], response)
 
 
-def report(answers: Sequence[Told]) -> Iterator[str]:
+def report(answers: Sequence[Notice]) -> Iterator[str]:
     """Yield the figures of each split."""
     for split in SPLITS:
         own = [one for one in answers if one.split == split]
@@ -94,7 +94,7 @@ def report(answers: Sequence[Told]) -> Iterator[str]:
         yield line("  no answer there, and plain", plain, len(unknown))
 
 
-def shown(answers: Sequence[Told]) -> Iterator[str]:
+def shown(answers: Sequence[Notice]) -> Iterator[str]:
     """Yield each question with its answer, for a reader."""
     for one in answers:
         figures = f"{one.response.confidence:.2f}, located {one.response.located:.2f}"

@@ -31,16 +31,16 @@ async def test_what_is_quick_is_returned() -> None:
 
 
 async def test_what_is_slow_goes_on_and_is_told_when_it_is_done() -> None:
-    unhurried, may_end, late = BackgroundWork(), asyncio.Event(), asyncio.Queue[str]()
-    assert await unhurried.in_time(_result("done", may_end), late.put) is None
+    background, may_end, late = BackgroundWork(), asyncio.Event(), asyncio.Queue[str]()
+    assert await background.in_time(_result("done", may_end), late.put) is None
     may_end.set()
     assert await late.get() == "done"
 
 
 async def test_what_goes_on_is_awaited_at_the_end() -> None:
-    unhurried, may_end, late = BackgroundWork(), asyncio.Event(), asyncio.Queue[str]()
-    await unhurried.in_time(_result("done", may_end), late.put)
-    closing = asyncio.create_task(unhurried.close())
+    background, may_end, late = BackgroundWork(), asyncio.Event(), asyncio.Queue[str]()
+    await background.in_time(_result("done", may_end), late.put)
+    closing = asyncio.create_task(background.close())
     await asyncio.sleep(0)
     may_end.set()
     await closing
@@ -49,7 +49,7 @@ async def test_what_goes_on_is_awaited_at_the_end() -> None:
 
 async def test_what_does_not_end_is_given_up_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline, "_LAST_WORDS", 0.05)
-    unhurried, ended = BackgroundWork(), asyncio.Event()
+    background, ended = BackgroundWork(), asyncio.Event()
 
     async def endless() -> None:
         try:
@@ -57,24 +57,24 @@ async def test_what_does_not_end_is_given_up_at_the_end(monkeypatch: pytest.Monk
         finally:
             ended.set()
 
-    await unhurried.in_time(endless())
+    await background.in_time(endless())
     assert not ended.is_set(), "it goes on until then"
-    await unhurried.close()
+    await background.close()
     async with asyncio.timeout(5):
         await ended.wait()
 
 
 async def test_a_failure_that_nobody_awaits_is_reported(caplog: pytest.LogCaptureFixture) -> None:
-    unhurried, may_end = BackgroundWork(), asyncio.Event()
+    background, may_end = BackgroundWork(), asyncio.Event()
 
     async def failing() -> None:
         await may_end.wait()
         raise LookupError("nobody foresaw it")
 
     with caplog.at_level(logging.ERROR):
-        await unhurried.in_time(failing())
+        await background.in_time(failing())
         may_end.set()
-        await unhurried.close()
+        await background.close()
         await asyncio.sleep(0)
     assert "nobody foresaw it" in caplog.text
 

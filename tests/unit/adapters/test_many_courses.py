@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.chat.whereabouts import Here, Whereabouts
+from adapters.chat.places import PlaceContext, PlaceResolver
 from core.domain.i18n import text
 from core.storage.access import Reader
 from core.storage.channels import Rules
@@ -61,6 +61,6 @@ async def _meant(count: int, *, direct: bool, is_staff: bool = True) -> Any:
         return is_staff
 
     nothing = cast("Any", None)
-    whereabouts = Whereabouts(nothing, cast("Any", Guide(count)), nothing, lambda _: {})
-    here = Here(Rules(), Reader("discord"))
-    return await whereabouts.meant(here, None, direct=direct, bound=True, is_staff=staff)
+    place_resolver = PlaceResolver(nothing, cast("Any", Guide(count)), nothing, lambda _: {})
+    here = PlaceContext(Rules(), Reader("discord"))
+    return await place_resolver.meant(here, None, direct=direct, bound=True, is_staff=staff)

@@ -72,7 +72,7 @@ async def test_each_step_that_needs_the_database_may_be_tried_again(tmp_path: Pa
         await step()
         return await step()
 
-    async with open_services(settings, steadily=twice, keys=NAMES) as services:
+    async with open_services(settings, run_step=twice, keys=NAMES) as services:
         assert (await services.catalogue.courses()) == []
     assert steps == 2, "the tables and the keys"
 

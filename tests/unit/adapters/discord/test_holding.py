@@ -14,7 +14,7 @@ from discord.http import Route
 from adapters.chat.base import SteppedDown
 from adapters.discord import gateway_lease as module
 from adapters.discord.client import Client, point_at
-from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, patiently
+from adapters.discord.gateway_lease import GatewayHolder, ShardLiveness, retry_forever
 from core.domain.errors import StoreError
 from tests.wire.discord import DiscordServer, Limits
 
@@ -43,7 +43,7 @@ class Lease:
         self.connected_at_release = self._server.gateway.connected_shards()
 
 
-class Told:
+class Notice:
     """Whom the client tells of its connections."""
 
     def __init__(self, liveness: ShardLiveness) -> None:
@@ -84,7 +84,7 @@ class Running:
             """Register nothing."""
 
         self.liveness = ShardLiveness()
-        told = cast("Any", Told(self.liveness))
+        told = cast("Any", Notice(self.liveness))
         watch = aiohttp.TraceConfig()
         self.client = Client(told, message_content=True, prepare=prepare, watch=watch)
         self.holder = GatewayHolder(self.client, lease, self.liveness, shards=2)
@@ -313,7 +313,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_short_pauses")
 async def test_a_limit_that_others_met_is_waited_out(caplog: pytest.LogCaptureFixture) -> None:
     request = Limited(0.05, 0.05)
-    assert await patiently(request) == "answered"
+    assert await retry_forever(request) == "answered"
     assert request.tries == 3
     assert "takes no more requests now" in caplog.text
 
@@ -322,5 +322,5 @@ async def test_a_limit_that_others_met_is_waited_out(caplog: pytest.LogCaptureFi
 async def test_a_limit_for_long_is_no_reason_to_wait() -> None:
     request = Limited(0.2)
     with pytest.raises(discord.RateLimited):
-        await patiently(request)
+        await retry_forever(request)
     assert request.tries == 1

@@ -11,7 +11,7 @@ from adapters.discord.inbound import (
     KnownSurroundings,
     _plain,
     category_of,
-    heard_message,
+    incoming_from_message,
     is_guest,
     where,
 )
@@ -62,7 +62,9 @@ def test_no_bot_and_no_webhook_is_heard(bot: bool, webhook: int | None) -> None:
     said = read_message(
         {"id": "3", "channel_id": "2", "author": {"id": "1", "bot": bot}, "webhook_id": webhook}
     )
-    assert heard_message(said, cast("discord.ClientUser", None), KnownSurroundings()) is None
+    assert (
+        incoming_from_message(said, cast("discord.ClientUser", None), KnownSurroundings()) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,9 @@ def said_by_ann(**more: Any) -> IncomingMessage:
     """Return what Ann says in a channel of a server."""
     data = {"id": "3", "channel_id": "2", "guild_id": "1", "author": {"id": str(ANN)}, **more}
     me = cast("discord.ClientUser", SimpleNamespace(id=ME))
-    found = heard_message(read_message({"content": "And why?", **data}), me, KnownSurroundings())
+    found = incoming_from_message(
+        read_message({"content": "And why?", **data}), me, KnownSurroundings()
+    )
     assert found is not None
     return found
 

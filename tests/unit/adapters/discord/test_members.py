@@ -13,7 +13,7 @@ import pytest
 
 from adapters.chat.acceptor import Unreadable
 from adapters.chat.incoming_message import IncomingMessage
-from adapters.discord.inbound import heard_command, heard_message
+from adapters.discord.inbound import incoming_from_command, incoming_from_message
 from adapters.discord.members import member_of
 from adapters.discord.payloads import read_message
 from adapters.discord.surroundings import around
@@ -117,7 +117,9 @@ class Server:
         message = await self.world.say(user, channel, "What is a cell?")
         payload: Any = dispatched(message, self.world.bot, content_intent=True)
         shown = read_message(payload)
-        return heard_message(shown, self.me, await around(self.client, self.unreadable, shown))
+        return incoming_from_message(
+            shown, self.me, await around(self.client, self.unreadable, shown)
+        )
 
     async def commanded(self, user: User, channel: Channel) -> IncomingMessage:
         """Return what is heard of a command."""
@@ -126,7 +128,7 @@ class Server:
             InteractionType.COMMAND, application, user, channel, {"name": "ask"}
         )
         payload: Any = interaction_payload(given)
-        return heard_command(discord.Interaction(data=payload, state=self.state), "Why?")
+        return incoming_from_command(discord.Interaction(data=payload, state=self.state), "Why?")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.chat.acceptor import UnreadableEvent
-from adapters.discord.inbound import KnownSurroundings, heard_message
+from adapters.discord.inbound import KnownSurroundings, incoming_from_message
 from adapters.discord.payloads import moment, read_message, snowflake
 
 JSON = st.recursive(
@@ -38,14 +38,14 @@ def test_any_payload_is_read_or_refused(payload: dict[str, Any]) -> None:
         message = read_message(payload)
     except UnreadableEvent:
         return
-    incoming = heard_message(message, ME, KnownSurroundings())
+    incoming = incoming_from_message(message, ME, KnownSurroundings())
     assert incoming is None or incoming.channel == str(message.channel_id)
 
 
 @pytest.mark.costly
 @given(st.sampled_from([f for f in FIELDS if f != "type"]), JSON)
 def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> None:
-    incoming = heard_message(read_message({**GOOD, field: value}), ME, KnownSurroundings())
+    incoming = incoming_from_message(read_message({**GOOD, field: value}), ME, KnownSurroundings())
     assert incoming is not None
     assert incoming.addressed
     assert incoming.text == "why?"

@@ -123,7 +123,7 @@ def looking(cursors: Cursors, *places: str, **parts: Any) -> CatchUp:
 
 def events(questions: Questions, intake: Acceptor) -> Events:
     """Return what takes events in, as far as messages are concerned."""
-    others = dict.fromkeys(("desk", "assistant", "home", "departures", "stop"))
+    others = dict.fromkeys(("desk", "assistant", "home", "uninstalls", "stop"))
     noting = Unreadable("slack", (), NO_METER)
     given = {"questions": questions, "intake": intake, "unreadable": noting}
     return Events(**cast("Any", {**others, **given}))

@@ -8,8 +8,8 @@ import pytest
 from adapters.slack.inbound import (
     Origin,
     Spot,
-    heard_command,
-    heard_message,
+    incoming_from_command,
+    incoming_from_message,
     position_of,
     spot_of_command,
     spot_of_interaction,
@@ -126,9 +126,9 @@ def test_who_is_mentioned_is_read_from_the_entities_alone() -> None:
 
 def test_a_mention_and_the_message_itself_are_one_event() -> None:
     text = f"<@{ME}> what is a price?"
-    as_message = heard_message(message(text), HERE)
+    as_message = incoming_from_message(message(text), HERE)
     bare = {k: v for k, v in message(text, type="app_mention").items() if k != "channel_type"}
-    assert heard_message(bare, HERE) == as_message
+    assert incoming_from_message(bare, HERE) == as_message
     assert as_message is not None
     assert as_message.key == "slack:T1:C1:1700000000.000100"
     assert as_message.position == 1_700_000_000_000_100
@@ -143,11 +143,11 @@ def test_positions_are_in_the_order_of_timestamps() -> None:
 
 
 def test_a_thread_is_known_by_its_first_message() -> None:
-    reply = heard_message(message("and why?", thread_ts="1600000000.000001"), HERE)
+    reply = incoming_from_message(message("and why?", thread_ts="1600000000.000001"), HERE)
     assert reply is not None
     assert reply.thread == reply.address["thread"] == "1600000000.000001"
     assert not reply.begins
-    root = heard_message(message("and why?", thread_ts="1700000000.000100"), HERE)
+    root = incoming_from_message(message("and why?", thread_ts="1700000000.000100"), HERE)
     assert root is not None
     assert root.thread is None
     assert root.begins
@@ -155,8 +155,8 @@ def test_a_thread_is_known_by_its_first_message() -> None:
 
 def test_a_thread_below_ones_own_direct_message_goes_on_with_the_conversation() -> None:
     more = {"channel": "D1", "channel_type": "im", "thread_ts": "1600000000.000001"}
-    own = heard_message(message("why?", parent_user_id="U1", **more), HERE)
-    panel = heard_message(message("why?", parent_user_id=ME, **more), HERE, beside="C7")
+    own = incoming_from_message(message("why?", parent_user_id="U1", **more), HERE)
+    panel = incoming_from_message(message("why?", parent_user_id=ME, **more), HERE, beside="C7")
     assert own is not None
     assert panel is not None
     assert (own.thread, own.address["thread"]) == (None, "1600000000.000001")
@@ -177,11 +177,11 @@ def test_a_thread_below_ones_own_direct_message_goes_on_with_the_conversation() 
     ],
 )
 def test_what_is_no_persons_word_is_not_heard(event: dict[str, Any]) -> None:
-    assert heard_message(event, HERE) is None
+    assert incoming_from_message(event, HERE) is None
 
 
 def test_another_apps_mention_comes_from_outside() -> None:
-    incoming = heard_message(message(f"<@{ME}> hello", bot_id="B7"), HERE)
+    incoming = incoming_from_message(message(f"<@{ME}> hello", bot_id="B7"), HERE)
     assert incoming is not None
     assert incoming.outsider
 
@@ -190,7 +190,7 @@ def test_another_apps_mention_comes_from_outside() -> None:
     ("team", "shared", "outside"), [("T1", True, False), ("T2", True, True), ("T2", False, False)]
 )
 def test_guests_are_people_of_another_organisation(team: str, shared: bool, outside: bool) -> None:
-    incoming = heard_message(message("hello", team=team), replace(HERE, shared=shared))
+    incoming = incoming_from_message(message("hello", team=team), replace(HERE, shared=shared))
     assert incoming is not None
     assert incoming.outsider is outside
 
@@ -198,8 +198,10 @@ def test_guests_are_people_of_another_organisation(team: str, shared: bool, outs
 def test_a_public_command_posts_its_question_and_a_private_one_is_its_own_conversation() -> None:
     response = Response("https://hooks.slack.com/x", now())
     spot = Spot("T1", "E1", "C1", "U1", thread="1600000000.000001")
-    public = heard_command(replace(spot, thread=None), "slack:t:1", "why?", response=response)
-    private = heard_command(spot, "slack:t:2", "why?", private=True, response=response)
+    public = incoming_from_command(
+        replace(spot, thread=None), "slack:t:1", "why?", response=response
+    )
+    private = incoming_from_command(spot, "slack:t:2", "why?", private=True, response=response)
     assert public.address["post_question"]
     assert not private.address["post_question"]
     assert private.thread is None
@@ -210,7 +212,7 @@ def test_a_public_command_posts_its_question_and_a_private_one_is_its_own_conver
 
 def test_a_question_that_is_plain_text_stays_as_it_is() -> None:
     text = "*Why* is Vec<&str> no Vec<String>?"
-    assert heard_command(Spot("T1", None, "C1", "U1"), "slack:t:1", text).text == text
+    assert incoming_from_command(Spot("T1", None, "C1", "U1"), "slack:t:1", text).text == text
 
 
 def test_where_something_happened_is_read_from_every_kind_of_payload() -> None:
@@ -237,6 +239,6 @@ def test_where_something_happened_is_read_from_every_kind_of_payload() -> None:
     [("<@U1> and why?", False), ("<@U2> and why?", True), ("<@U1> <@U2> and why?", True)],
 )
 def test_who_mentions_themselves_speaks_to_nobody_else(text: str, to_others: bool) -> None:
-    incoming = heard_message(message(text, user="U1"), HERE)
+    incoming = incoming_from_message(message(text, user="U1"), HERE)
     assert incoming is not None
     assert incoming.to_others is to_others

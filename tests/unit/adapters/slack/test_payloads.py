@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from adapters.chat.acceptor import UnreadableEvent
 from adapters.slack.inbound import (
     Origin,
-    heard_message,
     id_of,
+    incoming_from_message,
     kind_of,
     readable_body,
     readable_message,
@@ -57,7 +57,7 @@ def test_any_body_is_read_or_refused(payload: Any) -> None:
 @given(st.sampled_from(ELSE), JSON)
 def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> None:
     body = readable_body({"event": {**GOOD, field: value}})
-    incoming = heard_message(body["event"], ORIGIN)
+    incoming = incoming_from_message(body["event"], ORIGIN)
     assert incoming is not None
     assert incoming.addressed
     assert incoming.text == "why?"
@@ -68,7 +68,7 @@ def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> Non
 def test_blocks_and_attachments_of_any_form_raise_nothing(blocks: Any, attachments: Any) -> None:
     message = readable_message({**GOOD, "blocks": blocks, "attachments": attachments})
     assert isinstance(all_of(message), str)
-    incoming = heard_message({**message, "channel": "C1"}, ORIGIN)
+    incoming = incoming_from_message({**message, "channel": "C1"}, ORIGIN)
     assert incoming is not None
     assert incoming.addressed
 

@@ -58,7 +58,7 @@ from core.providers.base import (
     TimeLimit,
     ignore,
 )
-from core.providers.manner import ProviderFailure
+from core.providers.capabilities import ProviderFailure
 from core.storage.budgets import TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.database import create_engine

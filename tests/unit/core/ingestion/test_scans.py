@@ -144,7 +144,7 @@ def test_what_draws_a_page_without_end_costs_only_the_pages_without_text(tmp_pat
 def test_after_three_failures_in_a_row_no_further_page_is_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started, real = list[Sequence[str]](), tesseract_module._said_by
+    started, real = list[Sequence[str]](), tesseract_module._run_program
 
     async def counted(
         command: Sequence[str], given: Sequence[bytes], seconds: float
@@ -152,7 +152,7 @@ def test_after_three_failures_in_a_row_no_further_page_is_tried(
         started.append(command)
         return await real(command, given, seconds)
 
-    monkeypatch.setattr(tesseract_module, "_said_by", counted)
+    monkeypatch.setattr(tesseract_module, "_run_program", counted)
     recognition = Recognition(program(tmp_path, "exit 1"), "eng", 10)
     with pytest.raises(UnsupportedDocument, match="no text was recognised there"):
         parsed(scan_of(*[lines(f"Page {number}.") for number in range(5)], dpi=36), recognition)

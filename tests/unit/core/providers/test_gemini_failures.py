@@ -11,8 +11,8 @@ import httpx2
 import pytest
 from google.genai.errors import APIError, ClientError, ServerError, UnknownApiResponseError
 
+from core.providers.capabilities import ProviderFailure
 from core.providers.gemini import NAMES, gemini_errors
-from core.providers.manner import ProviderFailure
 
 KEY = "AIzaSyNobodyMayReadThis"
 NAMES_HERE = replace(NAMES, model="THE_SETTING and models.gemini.api_version")

@@ -15,7 +15,7 @@ from core.providers.embeddings.remote import GeminiEmbedder
 from core.providers.gemini import GeminiClient
 from core.providers.gemini import GeminiWire
 from core.providers.guarded import GuardedModel
-from core.providers.manner import SettingNames
+from core.providers.capabilities import SettingNames
 from core.providers.openai import OpenAIClient
 from core.providers.openai import OpenAIWire
 client = GeminiClient("key")

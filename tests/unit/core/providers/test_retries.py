@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from core.providers.manner import ProviderFailure
+from core.providers.capabilities import ProviderFailure
 from core.providers.pacing import RetryPolicy, with_retries
 from tests.pauses import passed_over
 

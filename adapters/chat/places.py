@@ -17,7 +17,7 @@ _MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class PlaceContext:
     """What holds where a user is, and who reads there."""
 
     rules: Rules
@@ -27,7 +27,7 @@ class Here:
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class CourseChoice:
     """The course that a question is for; without one, why, and what there is to choose from."""
 
     course_id: str | None = None
@@ -36,7 +36,7 @@ class Meant:
     """Id and title of each."""
 
 
-class Whereabouts:
+class PlaceResolver:
     """Knows places; every method raises StoreError when the database fails."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Whereabouts:
         """Return whether the operator's file lets no command be answered to all in a place."""
         return is_kept_private(location.places, self._described(location.platform))
 
-    async def here(self, location: Location, rules: Rules | None = None) -> Here:
+    async def here(self, location: Location, rules: Rules | None = None) -> PlaceContext:
         """Return what holds in a place, and who reads there; its tenant is kept as met.
 
         Args:
@@ -80,13 +80,13 @@ class Whereabouts:
         if location.tenant is not None:
             await self._readers.meet(location.tenant)
         holds = rules if rules is not None else await self.rules_at(location)
-        return Here(holds, await self._readers.of(location), location.personal)
+        return PlaceContext(holds, await self._readers.of(location), location.personal)
 
     def admits(self, location: Location) -> bool:
         """Return whether the operator lets the bot answer in a place."""
         return location.around is None or self._readers.admits(location.around)
 
-    async def course_of(self, here: Here) -> str | None:
+    async def course_of(self, here: PlaceContext) -> str | None:
         """Return the course that is asked in a place; None: none is set that may be read."""
         mark = await self._directory.mark(here.reader, here.rules.course_id)
         if mark is not None:
@@ -97,13 +97,13 @@ class Whereabouts:
 
     async def meant(
         self,
-        here: Here,
+        here: PlaceContext,
         asked: str | None,
         *,
         direct: bool,
         bound: bool,
         is_staff: Callable[[], Awaitable[bool]],
-    ) -> Meant:
+    ) -> CourseChoice:
         """Return the course that a question is for.
 
         Args:
@@ -120,25 +120,25 @@ class Whereabouts:
         ):
             course_id = mark.course.course_id
         if course_id is not None:
-            return Meant(course_id)
+            return CourseChoice(course_id)
         own = await self._directory.own(here.reader)
         if not own:
             tells = await is_staff()
-            return Meant(
+            return CourseChoice(
                 refusal=await self._none_yet(here) if tells else text("course-none-yet-tell")
             )
         if not direct:
             if not await is_staff():
-                return Meant(refusal=text("course-unset-tell"))
-            return Meant(refusal=_unbound(await self._directory.courses(here.reader)))
+                return CourseChoice(refusal=text("course-unset-tell"))
+            return CourseChoice(refusal=_unbound(await self._directory.courses(here.reader)))
         titles = sorted((mark.course.title, course_id) for course_id, mark in own.items())
         choices = tuple((course_id, title) for title, course_id in titles[:_MOST_CHOICES])
         which = text("course-which")
         if len(titles) > len(choices):
             which = text("course-which-of-many", shown=len(choices), total=len(titles))
-        return Meant(refusal=which, choices=choices)
+        return CourseChoice(refusal=which, choices=choices)
 
-    async def _none_yet(self, here: Here) -> str:
+    async def _none_yet(self, here: PlaceContext) -> str:
         """Return how a place gets a course; it names none: which there are is the operator's."""
         if await self._directory.is_at_home(here.reader):
             return text("course-none-yet-ingest")
@@ -175,8 +175,8 @@ class Presence:
 class StaffStanding:
     """Decides who is staff; raises StoreError when the database fails."""
 
-    def __init__(self, whereabouts: Whereabouts, roster: Roster) -> None:
-        self._whereabouts = whereabouts
+    def __init__(self, place_resolver: PlaceResolver, roster: Roster) -> None:
+        self._place_resolver = place_resolver
         self._roster = roster
 
     async def is_staff(self, who: Presence, rules: Rules | None = None) -> bool:
@@ -190,8 +190,8 @@ class StaffStanding:
         """
         if not who.tenants:
             return False
-        here = await self._whereabouts.here(who.location, rules)
-        course_id = await self._whereabouts.course_of(here)
+        here = await self._place_resolver.here(who.location, rules)
+        course_id = await self._place_resolver.course_of(here)
         return await self.is_staff_of(who, course_id)
 
     async def is_staff_of(self, who: Presence, course_id: str | None) -> bool:

@@ -143,7 +143,7 @@ _LESSER = {OutputForm.SCHEMA: OutputForm.JSON, OutputForm.JSON: OutputForm.LINES
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class Capabilities:
     """What a service takes, as far as it is known; at first it is trusted with everything."""
 
     form: OutputForm = OutputForm.SCHEMA
@@ -178,11 +178,11 @@ class Manner:
         if not failure.rejected:
             return None
         suspected: Self | None = None
-        for names, manner in self._lesser(request):
+        for names, capabilities in self._lesser(request):
             if any(name in field for field in failure.fields for name in names):
-                return manner
+                return capabilities
             if suspected is None and names[0] in _SELDOM_KNOWN:
-                suspected = manner
+                suspected = capabilities
         return None if failure.fields else suspected
 
     def in_other_form(self) -> Self:
@@ -208,10 +208,10 @@ class Manner:
             yield ("stream_options",), replace(self, usage_in_streams=False)
 
 
-class LearnedManner:
+class LearnedCapabilities:
     """How a service is asked now: without what it refused a short while ago."""
 
-    def __init__(self, first: Manner, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, first: Capabilities, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin with `first`, and come back to it 10 minutes after the last lesson."""
         self._first = first
         self._clock = clock
@@ -220,16 +220,16 @@ class LearnedManner:
         self._ignored = 0
 
     @property
-    def now(self) -> Manner:
+    def now(self) -> Capabilities:
         """The manner of the next call."""
         if self._now != self._first and self._clock() >= self._forgotten_at:
             self._now = self._first
         return self._now
 
-    def learn(self, manner: Manner) -> None:
+    def learn(self, capabilities: Capabilities) -> None:
         """Ask in this manner from now on: the service took it."""
-        if manner != self._now:
-            self._now = manner
+        if capabilities != self._now:
+            self._now = capabilities
             self._forgotten_at = self._clock() + _FORGOTTEN_AFTER
 
     def note_reply(self, *, has_form: bool) -> None:
