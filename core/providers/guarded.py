@@ -85,7 +85,7 @@ class GuardedModel:
             timeouts: How long it may keep silent.
             patience: With a call that fails before its first words.
             concurrency: Calls that it takes at the same time; None: any number.
-            manner: How it wants to be asked, as far as that is known; None: as it comes.
+            capabilities: What it takes, as far as that is known; None: as it comes.
             measured_at_start: Whether `open` lets it say a few words, which tell how fast it is.
             thinks_unopened: Whether its replies may begin with a thought that only a closing tag
                 tells from the answer; None: its first replies tell.
