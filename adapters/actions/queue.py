@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
 
-from adapters.actions.use import Card, CardPart, Cards, Line, LineStyle
+from adapters.actions.use import Card, CardLine, CardPart, Cards, LineStyle
 from adapters.chat.buttons import ON_CARD, ON_WORDING, Button
 from adapters.chat.markdown.dialects import plain_blocks
 from adapters.chat.markdown.footnotes import place_in_book
@@ -99,7 +99,7 @@ class HelpCard:
     def card(self) -> Card:
         """What it shows, and what staff can do with it."""
         shown = self.shown
-        lines = (Line(LineStyle.TITLE, shown.question), *_small(shown.status, shown.said))
+        lines = (CardLine(LineStyle.TITLE, shown.question), *_small(shown.status, shown.said))
         return (CardPart(lines, ON_CARD if shown.is_open else (), shown.help_id),)
 
     @property
@@ -211,16 +211,19 @@ class VerifiedCard:
         changes = [
             line
             for was, now_is in self.changes()
-            for line in (Line(LineStyle.QUOTE, was, before), Line(LineStyle.QUOTE, now_is, after))
+            for line in (
+                CardLine(LineStyle.QUOTE, was, before),
+                CardLine(LineStyle.QUOTE, now_is, after),
+            )
         ]
-        lines = (Line(LineStyle.TITLE, self.question), Line(LineStyle.TEXT, self.said))
+        lines = (CardLine(LineStyle.TITLE, self.question), CardLine(LineStyle.TEXT, self.said))
         first = CardPart(
             (*lines, *_small(self.status), *changes),
             (Button.EDIT, Button.RETIRE),
             self.answer.answer_id,
         )
         return first, *(
-            CardPart((Line(LineStyle.TEXT, said),), ON_WORDING, name)
+            CardPart((CardLine(LineStyle.TEXT, said),), ON_WORDING, name)
             for name, said in self.wordings
         )
 
@@ -249,8 +252,8 @@ class VerifiedCard:
             )
 
 
-def _small(*lines: str) -> Iterator[Line]:
-    return (Line(LineStyle.SMALL, line) for line in lines if line)
+def _small(*lines: str) -> Iterator[CardLine]:
+    return (CardLine(LineStyle.SMALL, line) for line in lines if line)
 
 
 def page_name(offset: int, *, of_verified: bool) -> UUID:

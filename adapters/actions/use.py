@@ -115,7 +115,7 @@ class LineStyle(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CardLine:
     """A line of a card; plain text of a book or a reader."""
 
     style: LineStyle
@@ -127,7 +127,7 @@ class Line:
 class CardPart:
     """Lines, and the buttons below them."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[CardLine, ...]
     buttons: tuple[Button, ...] = ()
     name: UUID = NO_ID
     """What the buttons belong to."""

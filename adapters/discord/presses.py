@@ -12,6 +12,7 @@ from discord import ui
 from adapters.actions.presses import IN_PLACE, Presses
 from adapters.actions.use import (
     Card,
+    CardLine,
     Cards,
     CoursesFound,
     Declined,
@@ -19,7 +20,6 @@ from adapters.actions.use import (
     Extent,
     Field,
     Form,
-    Line,
     LineStyle,
     Notice,
     QuestionTaken,
@@ -273,7 +273,7 @@ def _card(card: Card) -> Iterator[ui.Item[View]]:
             yield ui.ActionRow(*(_button(one, part.name) for one in part.buttons))
 
 
-def _line(line: Line) -> str:
+def _line(line: CardLine) -> str:
     shown = as_written(line.text)
     match line.style:
         case LineStyle.TITLE:

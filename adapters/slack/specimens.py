@@ -8,7 +8,7 @@ from uuid import UUID
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from adapters.actions.use import CardPart, Cards, Field, Form, Line, LineStyle
+from adapters.actions.use import CardLine, CardPart, Cards, Field, Form, LineStyle
 from adapters.chat.access import Choice
 from adapters.chat.base import Nearest
 from adapters.chat.buttons import NO_ID, ON_CARD, Button
@@ -78,7 +78,7 @@ def _posts() -> Iterator[tuple[str, Post]]:
 def _messages() -> Iterator[tuple[str, dict[str, Any]]]:
     own_data = (Button.EXPORT, Button.FORGET_ME)
     yield "a sentence with code", told("`<@U1>`", buttons=own_data)
-    lines = (Line(LineStyle.TITLE, "Why?"), Line(LineStyle.QUOTE, "So.", "Before"))
+    lines = (CardLine(LineStyle.TITLE, "Why?"), CardLine(LineStyle.QUOTE, "So.", "Before"))
     cards = Cards("", ((CardPart(lines, ON_CARD, _ID),),), _ID)
     yield "a list for staff", private_message("Two.", card_blocks(cards))
 
