@@ -22,9 +22,10 @@ from tests.wire.scripted_models import claim
 pytestmark = pytest.mark.costly
 
 SENTENCE = "The keeper trims the wick of the lamp every four hours."
-"""The first that a model reads of the question."""
-CLAIM = json.dumps(claim(SENTENCE, 1))
-CITED = written_as(claim(SENTENCE, 1))
+"""The third that a model reads of the question."""
+PLACE = 3
+CLAIM = json.dumps(claim(SENTENCE, PLACE))
+CITED = written_as(claim(SENTENCE, PLACE))
 
 
 def event(value: Any) -> bytes:
