@@ -135,22 +135,27 @@ class Commands:
         self._presses = presses
         self._setup = setup
 
-    async def run(self, command: Command, use: Use, read: Callable[[], Arguments]) -> Result:
+    async def run(
+        self,
+        command: Command,
+        use: Use,
+        read: Callable[[], Arguments],
+        extent: Extent = Extent.CHANNEL,
+    ) -> Result:
         """Do what a command says.
 
         Args:
             read: Returns its arguments; raises RequestError where they cannot be read, which
                 only those learn who may give it.
+            extent: How wide a place it is for, by which it is decided who may give it.
         """
 
         async def done() -> Result:
-            extent, arguments = Extent.CHANNEL, None
-            if any(one.kind is ArgumentKind.EXTENT for one in command.arguments):
-                arguments = read()
-                extent = arguments.get("where", Extent.CHANNEL)
+            if command.does is not Commands.data:  # what is stored about them guests see anywhere
+                await self._presses.check_guest(use)
             await self._admit(command.who, use, extent)
             assert command.does is not None, "a question is taken in another way"
-            return await command.does(self, use, read() if arguments is None else arguments)
+            return await command.does(self, use, read())
 
         return await error_as_notice(done())
 

@@ -137,7 +137,8 @@ class Presses:
         """Do what a button says."""
 
         async def done() -> Result:
-            await self._check_admitted(button, use)
+            if button not in _OF_ONES_OWN:
+                await self.check_guest(use)
             return await self._pressed[button](name, use)
 
         return await error_as_notice(done())
@@ -148,7 +149,8 @@ class Presses:
         """Take in what was typed into a form, by the names of its fields."""
 
         async def done() -> Result:
-            await self._check_admitted(button, use)
+            if button not in _OF_ONES_OWN:
+                await self.check_guest(use)
             sent = self._sent.get(button)
             return await sent(name, fields, use) if sent is not None else None
 
@@ -439,9 +441,9 @@ class Presses:
 
     # --- checks ---------------------------------------------------------------------------
 
-    async def _check_admitted(self, button: Button, use: Use) -> None:
-        """Raise Declined for a guest where guests are not answered; what is theirs they end."""
-        if not use.outsider or button in _OF_ONES_OWN:
+    async def check_guest(self, use: Use) -> None:
+        """Raise Declined for a guest where guests are not answered."""
+        if not use.outsider:
             return
         rules = await self._desk.rules_at(use.location)
         if not rules.outsiders:

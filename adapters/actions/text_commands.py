@@ -2,8 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from adapters.actions.commands import (
@@ -40,6 +40,8 @@ _IN_SECTION = re.compile(
     r"in\s+[\"“”„«](?P<name>[^\"“”„«»\n]{1,200})[\"“”»](?=\s|$)", re.IGNORECASE
 )
 """As people write it, and as phones change their quotation marks."""
+_DATES = frozenset({"from", "until"})
+"""Arguments whose text ends before any word."""
 _ONE_WORD = frozenset({ArgumentKind.CHOICE, ArgumentKind.FLAG, ArgumentKind.COURSE})
 
 Whom = Callable[[str, str | None], NamedStaff]
@@ -92,12 +94,16 @@ class TextCommands:
             return Notice(str(use.terms.how_to_ask))
         if not call.command.arguments and call.words and group == "glossator":
             return Notice(_unknown_word())
-        return await self._commands.run(call.command, use, partial(self._read, call))
+        call, extent = self._extent(call)
+        read = partial(self._read, call, extent)
+        return await self._commands.run(call.command, use, read, extent or Extent.CHANNEL)
 
     async def _refused(self, group: str, words: Sequence[str], use: Use) -> Result:
         """Return how a group of commands is used; what staff set, only staff learn."""
         if group == "glossator":
             return Notice(_unknown_word())
+        if not in_group(group):
+            return Notice(text("command-none-such", words=", ".join(self._groups())))
         show = in_group("course", "show")[0]
 
         def refuse() -> Arguments:
@@ -105,13 +111,33 @@ class TextCommands:
 
         return await self._commands.run(show, use, refuse)
 
-    def _read(self, call: Call) -> Arguments:
+    def _groups(self) -> Iterator[str]:
+        """Yield the words that commands begin with, in the order of the list."""
+        return (f"`/{group}`" for group in dict.fromkeys(one.path[0] for one in COMMANDS))
+
+    def _extent(self, call: Call) -> tuple[Call, Extent | None]:
+        """Return a call without the word that says how wide a place it is for, and what it says.
+
+        The last word of a section's name says nothing, unless the name is in quotation marks.
+        """
+        *words, last = call.words or ("",)
+        takes_extent = any(one.kind is ArgumentKind.EXTENT for one in call.command.arguments)
+        if not takes_extent or last.lower() not in self._wide:
+            return call, None
+        texts = [one.name for one in call.command.arguments if one.kind is ArgumentKind.TEXT]
+        named = [re.split("[:=]", word)[0].lower() for word in words]
+        begun = [name for name in named if name in texts]
+        is_quoted = re.search(r"[\"']\s+\S+$", call.line.rstrip()) is not None
+        if begun and begun[-1] not in _DATES and not is_quoted:
+            return call, None
+        return replace(call, words=tuple(words)), self._wide[last.lower()]
+
+    def _read(self, call: Call, extent: Extent | None) -> Arguments:
         """Return the arguments of a call; raises RequestError where they cannot be read."""
         arguments, words = call.command.arguments, [*call.words]
         read = dict[str, object]()
-        takes_extent = any(one.kind is ArgumentKind.EXTENT for one in arguments)
-        if takes_extent and words and words[-1].lower() in self._wide:
-            read["where"] = self._wide[words.pop().lower()]
+        if extent is not None:
+            read["where"] = extent
         nexts = [one for one in arguments if one.required or one.is_next]
         named = {
             one.name.replace("_", "-"): one

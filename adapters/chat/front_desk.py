@@ -242,6 +242,19 @@ class FrontDesk:
         """Return whether no command is answered to all in a place, whatever its asker wishes."""
         return self._place_resolver.keeps_private(location)
 
+    async def answers_privately(
+        self, location: Location, wished: bool | None, *, direct: bool
+    ) -> bool:
+        """Return whether the asker alone sees the answer to a command.
+
+        Args:
+            wished: What its asker says; None: nothing, so that the place's rules do.
+            direct: Whether no one else is there.
+        """
+        if not direct and self.keeps_private(location):
+            return True
+        return bool((await self.rules_at(location)).private) if wished is None else wished
+
     async def here(self, location: Location) -> PlaceContext:
         """Return what holds in a place, and who reads there, as `PlaceResolver.here` does."""
         return await self._place_resolver.here(location)

@@ -335,7 +335,8 @@ class AppCommands:
             await self._questions.take(interaction, incoming, asked.private)
             return
         use = DiscordUse(interaction)
-        await use.shown(lambda use: self._commands.run(command, use, lambda: arguments))
+        extent = arguments.get("where", Extent.CHANNEL)
+        await use.shown(lambda use: self._commands.run(command, use, lambda: arguments, extent))
 
     async def _verify(self, interaction: Interaction, message: discord.Message) -> None:
         """Open the form in which an answer of the bot is corrected."""

@@ -124,9 +124,10 @@ class DiscordUse(Use):
         """Show a form, which has to be the first response; it took too long otherwise."""
         if self.interaction.response.is_done():
             return False
-        self.has_opened = True
-        await respond(lambda: self.interaction.response.send_modal(modal(form)))
-        return True
+        self.has_opened = True  # from now on, or nothing else may be the first response
+        shown = modal(form)
+        self.has_opened = await respond(lambda: self.interaction.response.send_modal(shown))
+        return self.has_opened
 
     async def locale(self) -> str | None:
         """Return the locale that Discord shows to the user."""

@@ -174,11 +174,7 @@ class Questions:
         return await self.receive(await incoming())
 
     async def _is_private(self, spot: Spot, wished: bool | None) -> bool:
-        """Return whether an asker alone sees the answer, who may wish so or otherwise."""
-        if wished is None:
-            rules = await self._desk.rules_at(spot.location)
-            return bool(rules.private)
-        return wished or (not spot.direct and self._desk.keeps_private(spot.location))
+        return await self._desk.answers_privately(spot.location, wished, direct=spot.direct)
 
 
 async def _is_slow(key: str, accepting: "asyncio.Task[Received | None]") -> bool:

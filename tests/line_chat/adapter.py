@@ -114,14 +114,14 @@ class LineChat(TextPlatform):
         name = str(job.arrival.address["message"])
         if self._posts.get(name) != shown:
             self._posts[name] = shown
-            self.write(ROOM, f"#{name} {shown}")
+            self.write(ROOM, f"#{name} {shown}", self.reader(job))
         return Posted((name,))
 
     async def retract(self, job: Job) -> None:
         """Say that an answer is taken back: what was written stays."""
         name = str(job.arrival.address["message"])
         if self._posts.pop(name, None) is not None:
-            self.write(ROOM, f"#{name} is taken back.")
+            self.write(ROOM, f"#{name} is taken back.", self.reader(job))
 
     def posts(self) -> list[str]:
         """Return what stands in the room of the bot's."""

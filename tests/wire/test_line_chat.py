@@ -85,7 +85,48 @@ async def test_lines_ask_press_and_set_all_that_there_is(one_course: Path, tmp_p
         await ann.says("/course policy set hints", "can do that")
         await owner.says("/course policy set hints until 2030-12-01", "hints")
         await owner.says("/course policy list", "hints")
+        await ann.says("/course bind", "can do that")
         await ann.says("/course dance", "can do that")
         await owner.says("/course dance", "How to set me up here")
+        assert "There is no such command" in await ann.says("/dance", "/course")
+        assert "no such button" in await ann.says("/press 99", "no such button")
+        await ann.leaves()
+        await owner.leaves()
+
+
+async def test_what_one_person_asks_privately_no_one_else_reads(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_room(one_course, tmp_path) as port:
+        ann, owner = await enters(port, "ann"), await enters(port, "owner")
+        await owner.says("/course show", "private")
+        assert "Share" in await ann.says(f"/ask private {COVERED}", "Share")
+        read = await owner.says("/glossator about", "Glossator")
+        assert COVERED_FACT not in read
+        await owner.says("/course set private: yes", "private")
+        assert COVERED_FACT in await ann.says(f"/ask {COVERED}", "Share")
+        read = await owner.says("/glossator about", "Glossator")
+        assert COVERED_FACT not in read
+        await ann.says("/press 4", "Shared in this channel")
+        assert COVERED_FACT in await owner.says("/course show", "Evidence")
+        await ann.leaves()
+        await owner.leaves()
+
+
+async def test_answers_are_deleted_and_verified_and_cards_change(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_room(one_course, tmp_path) as port:
+        ann, owner = await enters(port, "ann"), await enters(port, "owner")
+        await owner.says("/course queue post", "posted here")
+        await ann.says(f"bot: {COVERED}", "Evidence")
+        assert "answer: " in await owner.says("/verify", "/send")
+        await ann.says("/press 2", "Ask the staff")
+        await ann.says("/press 1", "staff")
+        await owner.says("/course queue", "Dismiss")
+        await owner.says("/press 1", COVERED)
+        await ann.says("/delete", "is taken back")
+        await ann.says("/glossator data", "Get it as a file")
+        assert "{" in await ann.says("/press 1", "}")
         await ann.leaves()
         await owner.leaves()

@@ -19,7 +19,7 @@ def read(line: str) -> dict[str, Any]:
     )
     call = _called("course", line)
     assert call is not None
-    return dict(reads._read(call))
+    return dict(reads._read(*reads._extent(call)))
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,15 @@ def read(line: str) -> dict[str, Any]:
         (
             'policy set hints section "Chapter One" until 2026-12-01 10:00',
             {"mode": "hints", "section": "Chapter One", "until": "2026-12-01 10:00"},
+        ),
+        ("policy set hints section My workspace", {"mode": "hints", "section": "My workspace"}),
+        (
+            'policy set hints section "My room" workspace',
+            {"mode": "hints", "section": "My room", "where": Extent.TENANT},
+        ),
+        (
+            "policy set hints until 2026-12-01 workspace",
+            {"mode": "hints", "until": "2026-12-01", "where": Extent.TENANT},
         ),
     ],
 )
