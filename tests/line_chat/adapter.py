@@ -22,6 +22,8 @@ PLATFORM = "line"
 WORKSPACE, ROOM = "server", "room"
 MENTION = "bot:"
 ADMIN = "owner"
+GUEST = "guest"
+"""Somebody of another organisation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class LineChat(TextPlatform):
             address={"channel": ROOM, "message": str(self._said)},
             message=str(self._said),
             addressed=line.startswith(MENTION),
+            outsider=name == GUEST,
             member=_Known(name),
         )
         await self.hear(incoming)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.domain import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE, BotProcess, copied
 
@@ -130,3 +131,13 @@ async def test_answers_are_deleted_and_verified_and_cards_change(
         assert "{" in await ann.says("/press 1", "}")
         await ann.leaves()
         await owner.leaves()
+
+
+async def test_a_guest_sees_what_is_stored_and_gets_nothing_else(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_room(one_course, tmp_path) as port:
+        guest = await enters(port, "guest")
+        await guest.says("/glossator about", i18n.text("asking-not-for-guests"))
+        await guest.says("/glossator data", "as a file")
+        await guest.leaves()
