@@ -366,6 +366,13 @@ class AnswerDraft:
         said = (presentable(wording.heading(part, 2)), wording.part_without(within=within))
         return self._append("\n\n".join(said), "\n\n")
 
+    def holds(self, request: AgentRequest, configuration: AgentConfiguration) -> bool:
+        """Return whether the answer, whole as it is, is sure enough to be shown."""
+        located = located_of(self.material.signals, self.tally.supported_share)
+        confidence = self._confidence(request, located)
+        outcome = self._circumstances(request).outcome(confidence, configuration)
+        return outcome is not Outcome.ABSTAINED
+
     def finish(self, request: AgentRequest, configuration: AgentConfiguration) -> dict[str, Any]:
         """Return the fields of the finished response."""
         self._mark = configuration.score_threshold

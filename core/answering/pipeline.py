@@ -348,7 +348,7 @@ class Pipeline:
     async def _quote(
         self, context: AnswerContext, draft: AnswerDraft, *, is_judged: bool
     ) -> AsyncGenerator[AnswerEvent, None]:
-        """Yield the book's own words, as they are chosen.
+        """Yield the book's own words, once it is certain that they are shown.
 
         Nothing is shown before the end where what was understood is to stand above it.
 
@@ -372,8 +372,10 @@ class Pipeline:
         async with aclosing(self._fallback.generate(task)) as parts:
             while (part := await _next(parts, until)) is not None:
                 words.take(part)
-                for event in context.show(draft.text) if shows else ():
-                    yield event
+        # Only the whole tells how sure it is: what would be taken back again is not shown.
+        if shows and draft.holds(context.asked, context.configuration):
+            for event in context.show(draft.text):
+                yield event
         by = None if self._is_written(context) else EXTRACTIVE
         judge = self._judge_of(context.request.course_id, by) if is_judged else None
         if judge and await self._spending.allows(context, quietly=True):
